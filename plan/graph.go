@@ -1,0 +1,264 @@
+package plan
+
+import (
+	"time"
+
+	"runnel/connectors"
+	"runnel/expr"
+	"runnel/types"
+)
+
+// Graph is what a job runs: a DAG whose nodes have n inputs and may feed m others. It is immutable once planned.
+type Graph struct {
+	Nodes   []Node // inputs before their consumers; the order is stable for equal SQL
+	Sinks   []Node // *Sink or *Collect
+	JobName string // one line
+	SQL     string // the text of the statement
+	Batch   bool   // execution.runtime-mode = batch
+}
+
+// Node is a physical operator. The set is closed: exec has one switch over it.
+type Node interface {
+	Base() *Base
+	node()
+}
+
+// Base is what all nodes have.
+type Base struct {
+	ID     int    // unique in the graph, for names: GroupAggregate[4]
+	Kind   string // Flink's operator name: TableSourceScan, Calc, GroupAggregate, IntervalJoin, Exchange, Sink
+	Inputs []Node
+	Fields []types.Field // of the rows it gives; time attributes are in the types
+	Mode   types.ChangelogMode
+	// UpsertKeys are sets of columns, each ascending, whose values name at most one live row and whose changes keep
+	// their order (semantics.md 3).
+	UpsertKeys [][]int
+	// Parallelism: 0 the job's default, 1 for singletons, else fixed (sink.parallelism).
+	Parallelism int
+	// StateID is the stable id of a stateful operator (design.md 4): made of the sink's table, the kind and the ordinal
+	// among the stateful ones on that path. "" for stateless operators; sources and sinks have one.
+	StateID string
+	// Bound says what bounds the operator's state: a window, an interval, a TTL, versions, or nothing. "" when stateless.
+	Bound string
+	// TTL is the state's time to live in processing time, 0 for ever.
+	TTL time.Duration
+	// Desc is the node as EXPLAIN prints it, without the tree and the changelog mode.
+	Desc string
+	Pos  expr.Pos
+}
+
+// Base gives itself, so that embedding makes a Node's Base method.
+func (b *Base) Base() *Base { return b }
+
+func (*Base) node() {}
+
+// Scan reads a table.
+type Scan struct {
+	Base
+	Table   *connectors.Table
+	Source  *connectors.Source
+	Columns []int      // of Table.Columns, in the order of Fields
+	Mark    *Watermark // pushed into the source: made per split; nil if none or if a WatermarkAssigner does it
+}
+
+// Watermark is a WATERMARK clause. Its expression stands over the rows of the node that holds it.
+type Watermark struct {
+	Column int       // the rowtime column
+	Expr   expr.Expr // TIMESTAMP(3) or TIMESTAMP_LTZ(3)
+	// Idle is the time without rows after which a split or subtask is idle, 0 for never.
+	Idle time.Duration
+	// OnEvent: emit with rows (scan.watermark.emit.strategy), else every Interval; Gap rows between two on-event ones.
+	OnEvent  bool
+	Gap      int
+	Interval time.Duration // pipeline.auto-watermark-interval
+	// Alignment pauses splits that run ahead of their group; nil for none.
+	Alignment *Alignment
+}
+
+// Alignment is scan.watermark.alignment.*.
+type Alignment struct {
+	Group    string
+	MaxDrift time.Duration
+	Interval time.Duration
+}
+
+// Values gives constant rows. Rows of expressions are evaluated when the job starts.
+type Values struct {
+	Base
+	Rows [][]expr.Expr
+}
+
+// Calc filters by Cond (nil: all) and computes Exprs over its input. Row kinds pass through.
+type Calc struct {
+	Base
+	Exprs []expr.Expr
+	Cond  expr.Expr
+}
+
+// WatermarkAssigner makes watermarks from rows; upstream ones but the last are swallowed.
+type WatermarkAssigner struct {
+	Base
+	Mark *Watermark
+}
+
+// DropUpdateBefore filters -U.
+type DropUpdateBefore struct{ Base }
+
+// Distribution is how an Exchange sends rows.
+type Distribution uint8
+
+const (
+	HashKeys  Distribution = iota // by key group of Exchange.Keys
+	Singleton                     // all to subtask 0
+	Rebalance                     // round robin
+	Broadcast                     // to all
+)
+
+// Exchange moves rows between subtasks. It is always in the graph; exec may elide it.
+type Exchange struct {
+	Base
+	Dist Distribution
+	Keys []int
+}
+
+// Union forwards all inputs.
+type Union struct{ Base }
+
+// GroupAggregate keeps one accumulator per key. With no Aggs it is DISTINCT. Whether -U is given is in Mode; whether the
+// input retracts in the input's Mode.
+type GroupAggregate struct {
+	Base
+	Keys []int
+	Aggs []expr.AggCall
+}
+
+// WindowKind is the kind of a window.
+type WindowKind uint8
+
+const (
+	Tumble WindowKind = iota
+	Hop
+	Cumulate
+	Session
+)
+
+// Window is a window specification. Durations are in milliseconds.
+type Window struct {
+	Kind    WindowKind
+	Column  int   // the time column of the input
+	Size    int64 // the gap of a session
+	Slide   int64 // HOP; the step of CUMULATE
+	Offset  int64
+	Rowtime bool // else processing time
+	// Zoned: the column is TIMESTAMP_LTZ, windows follow the local time of the session's zone.
+	Zoned     bool
+	Partition []int // SESSION .. PARTITION BY
+}
+
+// WindowTableFunction copies each row once per window, with window_start, window_end and window_time behind its columns.
+type WindowTableFunction struct {
+	Base
+	Window Window
+}
+
+// WindowProp is a window column that an aggregate gives.
+type WindowProp uint8
+
+const (
+	WindowStart WindowProp = iota
+	WindowEnd
+	WindowTime
+)
+
+// WindowAggregate aggregates per key and window and gives each result once, when the watermark passes the window's end.
+// Rows: keys, aggregates, then Props.
+type WindowAggregate struct {
+	Base
+	Window Window
+	Keys   []int
+	Aggs   []expr.AggCall
+	Props  []WindowProp
+	// Attached: the input already holds the window's bounds in the columns StartCol and EndCol (an aggregate over the
+	// output of another window operator); Window.Column is then unused.
+	Attached         bool
+	StartCol, EndCol int
+}
+
+// JoinKind is the kind of a join.
+type JoinKind uint8
+
+const (
+	Inner JoinKind = iota
+	Left
+	Right
+	Full
+	Semi
+	Anti
+)
+
+// IntervalJoin joins rows whose keys are equal and whose times lie within bounds: right time in
+// [left time + Lower, left time + Upper], both in milliseconds.
+type IntervalJoin struct {
+	Base
+	Join                JoinKind
+	LeftKeys, RightKeys []int
+	LeftTime, RightTime int
+	Lower, Upper        int64
+	Rowtime             bool
+	Cond                expr.Expr // over left columns followed by right ones; nil for none
+	NullSafe            []bool    // per key: IS NOT DISTINCT FROM
+	MinCleanup          time.Duration
+}
+
+// SortKey is one key of an ordering.
+type SortKey struct {
+	Column    int
+	Desc      bool
+	NullsLast bool
+}
+
+// Sort gives all rows in order at the end of a bounded input.
+type Sort struct {
+	Base
+	Keys []SortKey
+}
+
+// SortLimit gives the rows Offset..Offset+Limit of an ordering; in streaming mode it is a top-N.
+type SortLimit struct {
+	Base
+	Keys          []SortKey
+	Offset, Limit int64
+}
+
+// Limit gives the first rows by arrival.
+type Limit struct {
+	Base
+	Offset, Limit int64
+}
+
+// Enforcer is what a Sink does to rows before its writer.
+type Enforcer struct {
+	NotNull []int // columns that must not be NULL
+	Drop    bool  // table.exec.sink.not-null-enforcer = DROP: rows are dropped, else the job fails
+	// Length lists columns cut or padded to their type's length (table.exec.sink.type-length-enforcer = TRIM_PAD).
+	Length []int
+}
+
+// Sink writes to a table.
+type Sink struct {
+	Base
+	Table    *connectors.Table
+	Sink     *connectors.Sink
+	Columns  []int // of Table.Columns
+	Enforcer Enforcer
+	// PrimaryKey are columns of the input; Materialize puts a SinkUpsertMaterializer in front of the writer, which works
+	// with InputKey, an upsert key of the input (nil: none known).
+	PrimaryKey  []int
+	Materialize bool
+	InputKey    []int
+	// RowtimeColumn stamps records with the rowtime, -1 for none.
+	RowtimeColumn int
+}
+
+// Collect hands the rows of a SELECT to the client.
+type Collect struct{ Base }
