@@ -19,12 +19,12 @@ type Graph struct {
 
 // Node is a physical operator. The set is closed: exec has one switch over it.
 type Node interface {
-	Base() *Base
+	Base() *Info
 	node()
 }
 
-// Base is what all nodes have.
-type Base struct {
+// Info is what all nodes have.
+type Info struct {
 	ID     int    // unique in the graph, for names: GroupAggregate[4]
 	Kind   string // Flink's operator name: TableSourceScan, Calc, GroupAggregate, IntervalJoin, Exchange, Sink
 	Inputs []Node
@@ -48,13 +48,13 @@ type Base struct {
 }
 
 // Base gives itself, so that embedding makes a Node's Base method.
-func (b *Base) Base() *Base { return b }
+func (i *Info) Base() *Info { return i }
 
-func (*Base) node() {}
+func (*Info) node() {}
 
 // Scan reads a table.
 type Scan struct {
-	Base
+	Info
 	Table   *connectors.Table
 	Source  *connectors.Source
 	Columns []int      // of Table.Columns, in the order of Fields
@@ -84,25 +84,25 @@ type Alignment struct {
 
 // Values gives constant rows. Rows of expressions are evaluated when the job starts.
 type Values struct {
-	Base
+	Info
 	Rows [][]expr.Expr
 }
 
 // Calc filters by Cond (nil: all) and computes Exprs over its input. Row kinds pass through.
 type Calc struct {
-	Base
+	Info
 	Exprs []expr.Expr
 	Cond  expr.Expr
 }
 
 // WatermarkAssigner makes watermarks from rows; upstream ones but the last are swallowed.
 type WatermarkAssigner struct {
-	Base
+	Info
 	Mark *Watermark
 }
 
 // DropUpdateBefore filters -U.
-type DropUpdateBefore struct{ Base }
+type DropUpdateBefore struct{ Info }
 
 // Distribution is how an Exchange sends rows.
 type Distribution uint8
@@ -116,18 +116,18 @@ const (
 
 // Exchange moves rows between subtasks. It is always in the graph; exec may elide it.
 type Exchange struct {
-	Base
+	Info
 	Dist Distribution
 	Keys []int
 }
 
 // Union forwards all inputs.
-type Union struct{ Base }
+type Union struct{ Info }
 
 // GroupAggregate keeps one accumulator per key. With no Aggs it is DISTINCT. Whether -U is given is in Mode; whether the
 // input retracts in the input's Mode.
 type GroupAggregate struct {
-	Base
+	Info
 	Keys []int
 	Aggs []expr.AggCall
 }
@@ -157,7 +157,7 @@ type Window struct {
 
 // WindowTableFunction copies each row once per window, with window_start, window_end and window_time behind its columns.
 type WindowTableFunction struct {
-	Base
+	Info
 	Window Window
 }
 
@@ -173,7 +173,7 @@ const (
 // WindowAggregate aggregates per key and window and gives each result once, when the watermark passes the window's end.
 // Rows: keys, aggregates, then Props.
 type WindowAggregate struct {
-	Base
+	Info
 	Window Window
 	Keys   []int
 	Aggs   []expr.AggCall
@@ -199,7 +199,7 @@ const (
 // IntervalJoin joins rows whose keys are equal and whose times lie within bounds: right time in
 // [left time + Lower, left time + Upper], both in milliseconds.
 type IntervalJoin struct {
-	Base
+	Info
 	Join                JoinKind
 	LeftKeys, RightKeys []int
 	LeftTime, RightTime int
@@ -219,20 +219,20 @@ type SortKey struct {
 
 // Sort gives all rows in order at the end of a bounded input.
 type Sort struct {
-	Base
+	Info
 	Keys []SortKey
 }
 
 // SortLimit gives the rows Offset..Offset+Limit of an ordering; in streaming mode it is a top-N.
 type SortLimit struct {
-	Base
+	Info
 	Keys          []SortKey
 	Offset, Limit int64
 }
 
 // Limit gives the first rows by arrival.
 type Limit struct {
-	Base
+	Info
 	Offset, Limit int64
 }
 
@@ -246,7 +246,7 @@ type Enforcer struct {
 
 // Sink writes to a table.
 type Sink struct {
-	Base
+	Info
 	Table    *connectors.Table
 	Sink     *connectors.Sink
 	Columns  []int // of Table.Columns
@@ -261,4 +261,11 @@ type Sink struct {
 }
 
 // Collect hands the rows of a SELECT to the client.
-type Collect struct{ Base }
+type Collect struct{ Info }
+
+// The set of nodes.
+var (
+	_ Node = (*Scan)(nil)
+	_ Node = (*Values)(nil)
+	_ Node = (*Sink)(nil)
+)
