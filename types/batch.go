@@ -123,10 +123,7 @@ func (b *Batch) Segments(rows func(*Batch) error, mark func(ms int64) error) err
 		return rows(b)
 	}
 	seg := Batch{Len: b.Len, Kinds: b.Kinds, Cols: b.Cols}
-	sel := b.Sel
-	if sel == nil {
-		sel = identity[:b.Len]
-	}
+	sel := b.Live()
 	from := 0
 	next := func(end int) error {
 		if end == from {
@@ -151,12 +148,29 @@ func (b *Batch) Segments(rows func(*Batch) error, mark func(ms int64) error) err
 	return next(len(sel))
 }
 
-// All gives the selection that names the first n rows; callers must not change it. n is at most BatchRows.
-func All(n int) []int32 { return identity[:n:n] }
+// Live gives the live rows as a selection also when Sel is nil; callers must not change it.
+func (b *Batch) Live() []int32 {
+	if b.Sel != nil {
+		return b.Sel
+	}
+	return All(b.Len)
+}
+
+// All gives the selection that names the first n rows; callers must not change it.
+func All(n int) []int32 {
+	if n <= len(identity) {
+		return identity[:n:n]
+	}
+	s := make([]int32, n) // a message of very many rows, see connectors.Decoder
+	for i := range s {
+		s[i] = int32(i)
+	}
+	return s
+}
 
 // identity is a table of 0, 1, 2, ..
 var identity = func() []int32 {
-	s := make([]int32, BatchRows)
+	s := make([]int32, 2*BatchRows)
 	for i := range s {
 		s[i] = int32(i)
 	}

@@ -1,0 +1,361 @@
+package types
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"unsafe"
+)
+
+// KeyCodecVersion is the version of the encoding below; stored beside keyed state.
+const KeyCodecVersion = 1
+
+// KeyCodec turns key columns into words of 8 bytes and back. Two keys have equal words just when GROUP BY calls them
+// equal: NULL equals NULL, floating values are equal bit by bit, maps are equal whatever the order of their entries. It
+// is not safe for concurrent use.
+//
+// Version 1. A key is the words of its columns in order, with a word of NULL bits (bit k of word k/64: column k) in front
+// when some nullable column of BIGINT, DOUBLE or INTERVAL SECOND leaves no value free to stand for NULL:
+//
+//	PhysInt        the value; NULL is the smallest int64 (0 with NULL bits)
+//	FLOAT, DOUBLE  the bits of the value as a DOUBLE; NULL of a FLOAT is 1, which no widened FLOAT has
+//	PhysWide       Hi, Lo; NULL is the smallest Hi and 0
+//	PhysStr        length in bytes, then the bytes, the last word filled with zeros; NULL is the greatest length
+//	nested         like PhysStr, over the row codec's bytes with map entries in the order of their bytes
+//
+// The commonest keys, one INT or one BIGINT NOT NULL, are one word. A NULL in a column that is NOT NULL (sources do not
+// check) counts as the value 0 where there is no value for it.
+type KeyCodec struct {
+	types   []Type
+	forms   []keyForm
+	bits    int // words of NULL bits
+	width   int // words of a key, 0 when that differs
+	scratch []byte
+	copies  Arena
+}
+
+type keyForm uint8
+
+const (
+	keyInt    keyForm = iota // NULL is nullWord
+	keyFull                  // an int64 without a free value
+	keyFloat                 // NULL is nullFloat
+	keyDouble                // without a free value
+	keyWide
+	keyStr
+	keyNested
+)
+
+const (
+	nullWord  = 1 << 63
+	nullFloat = 1
+)
+
+// NewKeyCodec makes a codec for keys of the given types.
+func NewKeyCodec(ts []Type) *KeyCodec {
+	c := &KeyCodec{types: ts, forms: make([]keyForm, len(ts)), width: len(ts)}
+	fixed, needBits := true, false
+	for i, t := range ts {
+		f := keyFormOf(t)
+		c.forms[i] = f
+		switch f {
+		case keyWide:
+			c.width++
+		case keyStr, keyNested:
+			fixed = false
+		case keyFull, keyDouble:
+			needBits = needBits || !t.NotNull
+		}
+	}
+	if needBits {
+		c.bits = (len(ts) + 63) / 64
+	}
+	c.width += c.bits
+	if !fixed {
+		c.width = 0
+	}
+	return c
+}
+
+func keyFormOf(t Type) keyForm {
+	switch t.Phys() {
+	case PhysFloat:
+		if t.Kind == Float {
+			return keyFloat
+		}
+		return keyDouble
+	case PhysWide:
+		return keyWide
+	case PhysStr:
+		return keyStr
+	case PhysAny:
+		return keyNested
+	}
+	if t.Kind == BigInt || t.Kind == IntervalMillis {
+		return keyFull
+	}
+	return keyInt
+}
+
+// Types gives the key's schema.
+func (c *KeyCodec) Types() []Type { return c.types }
+
+// Width is the number of words of every key, or 0 when keys differ in length.
+func (c *KeyCodec) Width() int { return c.width }
+
+// Keys holds the encoded keys of a batch's live rows, in their order, with their hashes. It is reused from batch to batch.
+type Keys struct {
+	Words []uint64
+	Off   []uint32 // key k is Words[Off[k]:Off[k+1]]
+	Hash  []uint64 // HashKey of each
+}
+
+// Len is the number of keys.
+func (k *Keys) Len() int { return len(k.Hash) }
+
+// Key gives the words of the i-th key.
+func (k *Keys) Key(i int) []uint64 { return k.Words[k.Off[i]:k.Off[i+1]] }
+
+// Encode encodes the key of every live row of a batch; cols are the positions of the key columns.
+func (c *KeyCodec) Encode(b *Batch, cols []int, k *Keys) {
+	sel := b.Live()
+	if c.width > 0 {
+		c.encodeFixed(b, cols, sel, k)
+		return
+	}
+	k.Words, k.Off, k.Hash = k.Words[:0], append(k.Off[:0], 0), k.Hash[:0]
+	for _, i := range sel {
+		at := len(k.Words)
+		k.Words = c.Append(k.Words, b.Cols, cols, i)
+		k.Off = append(k.Off, uint32(len(k.Words)))
+		k.Hash = append(k.Hash, HashKey(k.Words[at:]))
+	}
+}
+
+// encodeFixed goes column by column over keys of one width.
+func (c *KeyCodec) encodeFixed(b *Batch, cols []int, sel []int32, k *Keys) {
+	n, w := len(sel), c.width
+	k.Words, k.Hash, k.Off = grow(k.Words[:0], n*w), grow(k.Hash[:0], n), grow(k.Off[:0], n+1)
+	for i := range k.Off {
+		k.Off[i] = uint32(i * w)
+	}
+	if w == 1 {
+		c.encodeWord(b.Cols[cols[0]], sel, k.Words)
+		for i, x := range k.Words {
+			k.Hash[i] = HashWord(x)
+		}
+		return
+	}
+	clear(k.Words)
+	at := c.bits
+	for j, pos := range cols {
+		col := b.Cols[pos]
+		words := k.Words[at:]
+		switch c.forms[j] {
+		case keyInt, keyFull:
+			for r, i := range sel {
+				words[r*w] = uint64(col.Int[i])
+			}
+			at++
+		case keyFloat, keyDouble:
+			for r, i := range sel {
+				words[r*w] = math.Float64bits(col.Flt[i])
+			}
+			at++
+		case keyWide:
+			for r, i := range sel {
+				words[r*w], words[r*w+1] = uint64(col.Wide[i].Hi), col.Wide[i].Lo
+			}
+			at += 2
+		}
+		if col.Valid != nil {
+			c.markNulls(j, col, sel, k.Words, words)
+		}
+	}
+	for i := range k.Hash {
+		k.Hash[i] = HashKey(k.Words[i*w : i*w+w])
+	}
+}
+
+// encodeWord fills in keys of one column and one word.
+func (c *KeyCodec) encodeWord(col *Column, sel []int32, words []uint64) {
+	switch c.forms[0] {
+	case keyInt, keyFull:
+		for r, i := range sel {
+			words[r] = uint64(col.Int[i])
+		}
+	default:
+		for r, i := range sel {
+			words[r] = math.Float64bits(col.Flt[i])
+		}
+	}
+	if col.Valid != nil {
+		c.markNulls(0, col, sel, nil, words)
+	}
+}
+
+// markNulls overwrites the words of NULLs in key column j; words begin at its word of the first key.
+func (c *KeyCodec) markNulls(j int, col *Column, sel []int32, keys, words []uint64) {
+	for r, i := range sel {
+		if col.Valid.Has(i) {
+			continue
+		}
+		at := r * c.width
+		if c.bits > 0 {
+			keys[at+j>>6] |= 1 << (j & 63)
+		}
+		words[at] = c.nullOf(j)
+		if c.forms[j] == keyWide {
+			words[at+1] = 0
+		}
+	}
+}
+
+// nullOf is the first word of a NULL in key column j.
+func (c *KeyCodec) nullOf(j int) uint64 {
+	switch f := c.forms[j]; {
+	case f == keyFull || f == keyDouble:
+		return 0
+	case f == keyFloat:
+		return nullFloat
+	default:
+		return nullWord
+	}
+}
+
+// Append appends the key of physical row i; cols are the positions of the key columns in from.
+func (c *KeyCodec) Append(dst []uint64, from []*Column, cols []int, i int32) []uint64 {
+	at := len(dst)
+	for range c.bits {
+		dst = append(dst, 0)
+	}
+	for j, pos := range cols {
+		col := from[pos]
+		if col.Valid != nil && !col.Valid.Has(i) {
+			if c.bits > 0 {
+				dst[at+j>>6] |= 1 << (j & 63)
+			}
+			dst = append(dst, c.nullOf(j))
+			if c.forms[j] == keyWide {
+				dst = append(dst, 0)
+			}
+			continue
+		}
+		switch c.forms[j] {
+		case keyInt, keyFull:
+			dst = append(dst, uint64(col.Int[i]))
+		case keyFloat, keyDouble:
+			dst = append(dst, math.Float64bits(col.Flt[i]))
+		case keyWide:
+			dst = append(dst, uint64(col.Wide[i].Hi), col.Wide[i].Lo)
+		case keyStr:
+			dst = appendWords(dst, col.Str[i])
+		case keyNested:
+			c.scratch = appendNested(c.scratch[:0], &c.types[j], col.Any[i], true)
+			dst = appendWords(dst, unsafe.String(unsafe.SliceData(c.scratch), len(c.scratch)))
+		}
+	}
+	return dst
+}
+
+// appendWords appends the length of s and its bytes, filled up with zeros.
+func appendWords(dst []uint64, s string) []uint64 {
+	dst = append(dst, uint64(len(s)))
+	for len(s) >= 8 {
+		dst = append(dst, uint64(s[0])|uint64(s[1])<<8|uint64(s[2])<<16|uint64(s[3])<<24|
+			uint64(s[4])<<32|uint64(s[5])<<40|uint64(s[6])<<48|uint64(s[7])<<56)
+		s = s[8:]
+	}
+	if len(s) > 0 {
+		var w uint64
+		for k := len(s) - 1; k >= 0; k-- {
+			w = w<<8 | uint64(s[k])
+		}
+		dst = append(dst, w)
+	}
+	return dst
+}
+
+// Decode appends the key's values to one column per key column. After an error, which any damaged key gives, the columns
+// are as before.
+func (c *KeyCodec) Decode(key []uint64, cols []*Column) error {
+	done, err := c.decode(key, cols)
+	if err == nil && done < len(c.forms) {
+		err = errDamaged{"key cut short"}
+	}
+	if err != nil {
+		for _, col := range cols[:done] {
+			col.Truncate(col.Len() - 1)
+		}
+		return fmt.Errorf("key column %d: %w", done+1, err)
+	}
+	return nil
+}
+
+// decode gives the number of columns done.
+func (c *KeyCodec) decode(key []uint64, cols []*Column) (int, error) {
+	if len(key) < c.bits {
+		return 0, nil
+	}
+	nulls := key[:c.bits]
+	key = key[c.bits:]
+	for j, f := range c.forms {
+		n := 1
+		if f == keyWide {
+			n = 2
+		}
+		if len(key) < n {
+			return j, nil
+		}
+		w := key[0]
+		free := f != keyFull && f != keyDouble
+		if c.bits > 0 && nulls[j>>6]&(1<<(j&63)) != 0 || free && w == c.nullOf(j) {
+			cols[j].AppendNull()
+			key = key[n:]
+			continue
+		}
+		switch f {
+		case keyInt, keyFull:
+			cols[j].AppendInt(int64(w))
+		case keyFloat, keyDouble:
+			cols[j].AppendFloat(math.Float64frombits(w))
+		case keyWide:
+			cols[j].AppendWide(Int128{Hi: int64(w), Lo: key[1]})
+		default:
+			if w > 8*uint64(len(key)-1) {
+				return j, errDamaged{"text longer than the key"}
+			}
+			n += (int(w) + 7) / 8
+			if err := c.decodeBytes(key[1:n], int(w), j, cols[j]); err != nil {
+				return j, err
+			}
+		}
+		key = key[n:]
+	}
+	if len(key) > 0 {
+		return len(c.forms), errDamaged{"words behind the key"}
+	}
+	return len(c.forms), nil
+}
+
+func (c *KeyCodec) decodeBytes(words []uint64, n, j int, col *Column) error {
+	b := c.scratch[:0]
+	for _, w := range words {
+		b = binary.LittleEndian.AppendUint64(b, w)
+	}
+	c.scratch = b
+	b = b[:n]
+	if c.forms[j] == keyStr {
+		col.AppendStr(c.copies.Copy(b))
+		return nil
+	}
+	v, rest, err := new(RowCodec).nested(b, &c.types[j])
+	if err == nil && len(rest) > 0 {
+		err = errDamaged{"bytes behind the value"}
+	}
+	if err != nil {
+		return err
+	}
+	col.AppendAny(v)
+	return nil
+}
