@@ -1,0 +1,168 @@
+package catalog
+
+import (
+	"runnel/sql"
+	"runnel/types"
+)
+
+// TypeOf gives the logical type that a type name means. cast tells a CAST from a column definition, which differ where
+// Flink's do: BINARY without a length aside, VARCHAR and VARBINARY without one are unbounded in both, while CREATE TABLE
+// quietly brings parameters that are too great down to the greatest ones.
+func TypeOf(t *sql.TypeName, cast bool) (types.Type, error) {
+	ty, err := typeOf(t, cast)
+	if err != nil {
+		return types.Type{}, err
+	}
+	if t.Null == sql.NotNull {
+		ty = ty.Required()
+	}
+	return ty, nil
+}
+
+var simpleTypes = map[string]types.Kind{
+	"BOOLEAN": types.Boolean, "TINYINT": types.TinyInt, "SMALLINT": types.SmallInt, "INTEGER": types.Int,
+	"BIGINT": types.BigInt, "FLOAT": types.Float, "REAL": types.Float, "DOUBLE": types.Double, "DATE": types.Date,
+	"NULL": types.Null,
+}
+
+func typeOf(t *sql.TypeName, cast bool) (types.Type, error) {
+	if t.User != nil {
+		return types.Type{}, Errorf(NameError, "Unknown identifier '%s'", t.User.Dotted()).Node(t).
+			withHint(DidYouMean(t.User.Dotted(), typeNames))
+	}
+	if k, ok := simpleTypes[t.Name]; ok {
+		return types.Of(k), nil
+	}
+	switch t.Name {
+	case "STRING":
+		return types.String(), nil
+	case "BYTES":
+		return types.Bytes(), nil
+	case "DECIMAL":
+		return decimalType(t, cast)
+	case "CHAR":
+		return lengthType(t, types.Char, 1)
+	case "VARCHAR":
+		return lengthType(t, types.Varchar, types.MaxLength)
+	case "BINARY":
+		return lengthType(t, types.Binary, 1)
+	case "VARBINARY":
+		return lengthType(t, types.Varbinary, types.MaxLength)
+	case "TIME":
+		// Flink's planner knows whole seconds only.
+		return types.Type{Kind: types.Time}, nil
+	case "TIMESTAMP":
+		return timestampType(t, types.Timestamp, cast)
+	case "TIMESTAMP_LTZ":
+		return timestampType(t, types.TimestampLTZ, cast)
+	case "INTERVAL":
+		return intervalType(t)
+	case "ARRAY", "MULTISET", "MAP":
+		return collectionType(t, cast)
+	case "ROW":
+		return rowType(t, cast)
+	}
+	return types.Type{}, Errorf(UnsupportedOp, "Type %s is not supported.", t.Name).Node(t)
+}
+
+var typeNames = []string{
+	"BOOLEAN", "TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT", "FLOAT", "REAL", "DOUBLE", "DECIMAL", "NUMERIC", "CHAR",
+	"VARCHAR", "STRING", "BINARY", "VARBINARY", "BYTES", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_LTZ", "ARRAY", "MULTISET",
+	"MAP", "ROW",
+}
+
+func (e *Error) withHint(hint string) *Error {
+	if e.Hint == "" {
+		e.Hint = hint
+	}
+	return e
+}
+
+func decimalType(t *sql.TypeName, cast bool) (types.Type, error) {
+	p, s := 10, 0
+	if len(t.Params) > 0 {
+		p = t.Params[0]
+	}
+	if len(t.Params) > 1 {
+		s = t.Params[1]
+	}
+	if p > 38 && !cast {
+		p = 38
+	}
+	if p < 1 || p > 38 {
+		return types.Type{}, Errorf(NameError, "DECIMAL precision %d must be between 1 and 38", p).Node(t)
+	}
+	if s < 0 || s > p {
+		return types.Type{}, Errorf(NameError, "DECIMAL scale %d must be between 0 and the precision %d", s, p).Node(t)
+	}
+	return types.DecimalOf(p, s), nil
+}
+
+func lengthType(t *sql.TypeName, k types.Kind, length int) (types.Type, error) {
+	if len(t.Params) > 0 {
+		length = t.Params[0]
+	}
+	if length < 0 || length > types.MaxLength {
+		return types.Type{}, Errorf(NameError, "%s length %d must be between 1 and %d", t.Name, length, types.MaxLength).Node(t)
+	}
+	return types.Type{Kind: k, Precision: length}, nil
+}
+
+func timestampType(t *sql.TypeName, k types.Kind, cast bool) (types.Type, error) {
+	p := 6
+	if len(t.Params) > 0 {
+		p = t.Params[0]
+	}
+	if p > 9 && !cast {
+		p = 9
+	}
+	if p < 0 || p > 9 {
+		return types.Type{}, Errorf(NameError, "%s precision %d must be between 0 and 9", t.Name, p).Node(t)
+	}
+	return types.Type{Kind: k, Precision: p}, nil
+}
+
+func intervalType(t *sql.TypeName) (types.Type, error) {
+	if t.Interval == nil {
+		return types.Type{}, Errorf(NameError, "INTERVAL needs a unit").Node(t)
+	}
+	switch t.Interval.Start {
+	case "YEAR", "QUARTER", "MONTH":
+		return types.Of(types.IntervalMonths), nil
+	}
+	return types.Of(types.IntervalMillis), nil
+}
+
+func collectionType(t *sql.TypeName, cast bool) (types.Type, error) {
+	elems := make([]types.Type, len(t.Elems))
+	for i, e := range t.Elems {
+		var err error
+		if elems[i], err = TypeOf(e, cast); err != nil {
+			return types.Type{}, err
+		}
+	}
+	switch {
+	case t.Name == "ARRAY" && len(elems) == 1:
+		return types.ArrayOf(elems[0]), nil
+	case t.Name == "MULTISET" && len(elems) == 1:
+		return types.MultisetOf(elems[0]), nil
+	case t.Name == "MAP" && len(elems) == 2:
+		return types.MapOf(elems[0], elems[1]), nil
+	}
+	return types.Type{}, Errorf(NameError, "%s has the wrong number of element types", t.Name).Node(t)
+}
+
+func rowType(t *sql.TypeName, cast bool) (types.Type, error) {
+	fields := make([]types.Field, len(t.Fields))
+	for i, f := range t.Fields {
+		ft, err := TypeOf(f.Type, cast)
+		if err != nil {
+			return types.Type{}, err
+		}
+		if t.Null != sql.NotNull {
+			ft = ft.Optional() // as Flink's planner has it: fields of a nullable row are nullable
+		}
+		fields[i] = types.Field{Name: f.Name.Name, Type: ft} // comments of fields are dropped, as in Flink
+	}
+	return types.RowOf(fields...), nil
+}
