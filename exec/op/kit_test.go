@@ -83,7 +83,10 @@ func parseTrace(t *testing.T, trace string) []step {
 				t.Fatalf("trace: output %q before any input", text)
 			}
 			s := &steps[len(steps)-1]
-			s.want = append(s.want, strings.Join(words(text), " "))
+			if !strings.HasPrefix(text, "error: ") {
+				text = strings.Join(words(text), " ")
+			}
+			s.want = append(s.want, text)
 			continue
 		}
 		s := step{line: text}

@@ -59,3 +59,12 @@ func millis(c *types.Column, i int32) int64 {
 	}
 	return floorDiv(c.Int[i], 1000)
 }
+
+// floorDiv divides rounding toward negative infinity; d is positive.
+func floorDiv(v, d int64) int64 {
+	q := v / d
+	if v%d < 0 {
+		q--
+	}
+	return q
+}
