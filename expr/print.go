@@ -1,0 +1,87 @@
+package expr
+
+import (
+	"strconv"
+	"strings"
+
+	"runnel/types"
+)
+
+// String gives the column's name, or $index where it has none.
+func (c *Col) String() string {
+	if c.Name == "" {
+		return "$" + strconv.Itoa(c.Index)
+	}
+	return c.Name
+}
+
+// String prints a literal as plans do: 5, 5:BIGINT, null:INT, 'text', FLAG(DAY).
+func (c *Const) String() string {
+	t := c.T
+	if isSymbol(t) {
+		return "FLAG(" + c.Value.S + ")"
+	}
+	if c.Value.Null {
+		return "null:" + t.Name()
+	}
+	text := constText(c.Value, t)
+	switch t.Kind {
+	case types.Boolean:
+		return strings.ToLower(text)
+	case types.Int, types.Decimal, types.Double:
+		return text
+	case types.Char:
+		return quote(text)
+	case types.Date, types.Time, types.Timestamp:
+		return text
+	case types.Varchar:
+		return quote(text) + ":" + t.Name()
+	case types.IntervalMonths, types.IntervalMillis:
+		return strconv.FormatInt(c.Value.I, 10) + ":" + t.Name()
+	}
+	return text + ":" + t.Name()
+}
+
+// String prints FUNCTION(a, b), operators too: +(a, 1).
+func (c *Call) String() string {
+	if len(c.Args) == 0 {
+		return c.Func.Name + "()"
+	}
+	return c.Func.Name + list(c.Args)
+}
+
+// String prints CAST(a AS STRING).
+func (c *Cast) String() string {
+	word := "CAST("
+	if c.Try {
+		word = "TRY_CAST("
+	}
+	return word + c.Arg.String() + " AS " + c.T.Name() + ")"
+}
+
+// String prints CASE(cond, value, .., else).
+func (c *Case) String() string {
+	var args []Expr
+	for _, w := range c.Whens {
+		args = append(args, w.Cond, w.Then)
+	}
+	return "CASE" + list(append(args, c.Else))
+}
+
+// String prints a.name.
+func (f *Field) String() string { return f.Arg.String() + "." + f.Name }
+
+func list(args []Expr) string {
+	var b strings.Builder
+	b.WriteByte('(')
+	for i, a := range args {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(a.String())
+	}
+	b.WriteByte(')')
+	return b.String()
+}
+
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
