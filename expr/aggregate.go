@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -89,32 +90,39 @@ type Accumulator struct {
 }
 
 // LookupAggregate finds an aggregate function by its name or an alias, in any case; nil when there is none.
-func LookupAggregate(name string) *Aggregate { return aggregateIndex()[strings.ToUpper(name)] }
+func LookupAggregate(name string) *Aggregate {
+	aggregateTable.once.Do(loadAggregates)
+	return aggregateTable.index[strings.ToUpper(name)]
+}
 
-// Aggregates lists the aggregate functions.
-func Aggregates() []*Aggregate { return allAggregates() }
+// Aggregates lists the aggregate functions, by name.
+func Aggregates() []*Aggregate {
+	aggregateTable.once.Do(loadAggregates)
+	return slices.Clone(aggregateTable.named)
+}
 
-var aggregateIndex = sync.OnceValue(func() map[string]*Aggregate {
-	m := map[string]*Aggregate{}
-	for _, a := range allAggregates() {
-		m[a.Name] = a
-		for _, alias := range a.Aliases {
-			m[alias] = a
-		}
-	}
-	return m
-})
+// aggregateTable holds the rows of all families, filled on first use.
+var aggregateTable struct {
+	once  sync.Once
+	named []*Aggregate
+	index map[string]*Aggregate
+}
 
-// allAggregates is the table.
-var allAggregates = sync.OnceValue(func() []*Aggregate {
-	var all []*Aggregate
-	for _, family := range [][]Aggregate{countAggregates(), sumAggregates(), extremeAggregates()} {
+func loadAggregates() {
+	t := &aggregateTable
+	t.index = map[string]*Aggregate{}
+	for _, family := range [][]Aggregate{sumAggregates(), extremeAggregates()} {
 		for i := range family {
-			all = append(all, &family[i])
+			a := &family[i]
+			t.index[a.Name] = a
+			for _, alias := range a.Aliases {
+				t.index[alias] = a
+			}
+			t.named = append(t.named, a)
 		}
 	}
-	return all
-})
+	slices.SortFunc(t.named, func(a, b *Aggregate) int { return strings.Compare(a.Name, b.Name) })
+}
 
 // aggBinding is an aggregate call while it is compiled.
 type aggBinding struct {

@@ -204,7 +204,7 @@ func comparer(t types.Type, op comparison, k types.Datum, isConst bool) func(out
 		return func(out, x, y *types.Column, sel []int32) {
 			each(sel, out.Len(), func(i int32) {
 				if !out.Null(i) {
-					out.Int[i] = toInt(op.holds(types.CompareAny(t, x.At(i), y.At(i))))
+					out.Int[i] = toInt(op.holds(compareDatum(t, x.At(i), y.At(i))))
 				}
 			})
 		}

@@ -61,44 +61,42 @@ func (b *binding) cast(i int, t types.Type) {
 // Lookup finds a scalar function by its name or an alias, in any case; nil when there is none. Operators are found by
 // the names that plans print: "+", "=", "AND", "IS NULL", "NOT LIKE".
 func Lookup(name string) *Function {
-	return functionIndex()[strings.ToUpper(name)]
+	functionTable.once.Do(loadFunctions)
+	return functionTable.index[strings.ToUpper(name)]
 }
 
 // Functions lists the scalar functions that are called by name, by name.
 func Functions() []*Function {
-	var fs []*Function
-	for _, f := range allFunctions() {
-		if !f.Operator {
-			fs = append(fs, f)
-		}
-	}
-	slices.SortFunc(fs, func(a, b *Function) int { return strings.Compare(a.Name, b.Name) })
-	return fs
+	functionTable.once.Do(loadFunctions)
+	return slices.Clone(functionTable.named)
 }
 
-// allFunctions is the table: the rows of all families.
-var allFunctions = sync.OnceValue(func() []*Function {
-	var all []*Function
+// functionTable holds the rows of all families. It is filled on first use: the rows hold kernels that look functions up.
+var functionTable struct {
+	once  sync.Once
+	named []*Function // without operators, by name
+	index map[string]*Function
+}
+
+func loadFunctions() {
+	t := &functionTable
+	t.index = map[string]*Function{}
 	for _, family := range [][]Function{
 		logicFunctions(), comparisonFunctions(), arithmeticFunctions(), conditionalFunctions(),
 	} {
 		for i := range family {
-			all = append(all, &family[i])
+			f := &family[i]
+			t.index[f.Name] = f
+			for _, a := range f.Aliases {
+				t.index[a] = f
+			}
+			if !f.Operator {
+				t.named = append(t.named, f)
+			}
 		}
 	}
-	return all
-})
-
-var functionIndex = sync.OnceValue(func() map[string]*Function {
-	m := map[string]*Function{}
-	for _, f := range allFunctions() {
-		m[f.Name] = f
-		for _, a := range f.Aliases {
-			m[a] = f
-		}
-	}
-	return m
-})
+	slices.SortFunc(t.named, func(a, b *Function) int { return strings.Compare(a.Name, b.Name) })
+}
 
 // Resolve gives the result type of a call with arguments of the given types, and the types to which they are cast. It
 // knows no constants: functions whose type depends on one (ROUND's digits) are resolved by NewCall only.

@@ -85,3 +85,31 @@ func list(args []Expr) string {
 }
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// constText is the text of a literal that is not NULL.
+func constText(v types.Datum, t types.Type) string {
+	switch t.Phys() {
+	case types.PhysInt:
+		if t.Kind == types.Boolean {
+			return strconv.FormatBool(v.I != 0)
+		}
+		return strconv.FormatInt(v.I, 10)
+	case types.PhysFloat:
+		return strconv.FormatFloat(v.Float(), 'g', -1, 64)
+	case types.PhysStr:
+		return v.S
+	}
+	return digestDatum(v)
+}
+
+// utf16Len is the length of s in UTF-16 units, in which Flink counts literals.
+func utf16Len(s string) int {
+	n := 0
+	for _, r := range s {
+		n++
+		if r > 0xffff {
+			n++
+		}
+	}
+	return n
+}

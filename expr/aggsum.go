@@ -1,0 +1,264 @@
+package expr
+
+import (
+	"math"
+
+	"runnel/types"
+)
+
+// sumAggregates are COUNT, SUM and AVG.
+func sumAggregates() []Aggregate {
+	return []Aggregate{
+		{Name: "COUNT", Doc: "COUNT(*) or COUNT(a, ...): the number of rows, or of rows where no argument is NULL.",
+			Result: func([]types.Type) (types.Type, error) { return types.Of(types.BigInt).Required(), nil }, bind: bindCount},
+		{Name: "SUM", Doc: "SUM(a): the sum of the values that are not NULL; NULL when there is none. Integers wrap around.",
+			Result: numeric("SUM", types.SumType), bind: bindSum},
+		{Name: "$SUM0", Doc: "SUM that is 0 when there is no value; plans use it to add up counts.",
+			Result: numeric("$SUM0", func(t types.Type) types.Type { return types.SumType(t).Required() }), bind: bindSum},
+		{Name: "AVG", Doc: "AVG(a): the mean of the values that are not NULL, in the type of a: integers are truncated.",
+			Result: numeric("AVG", types.AvgType), bind: bindAvg},
+	}
+}
+
+// numeric is the result rule of aggregates over one number.
+func numeric(name string, rule func(types.Type) types.Type) func([]types.Type) (types.Type, error) {
+	return func(args []types.Type) (types.Type, error) {
+		if len(args) != 1 {
+			return types.Type{}, aggCount(name, 1)
+		}
+		if !args[0].IsNumeric() {
+			return types.Type{}, aggMisfit(name, args, "'"+name+"(<NUMERIC>)'")
+		}
+		return rule(args[0]), nil
+	}
+}
+
+func aggCount(name string, want int) error {
+	b := &binding{fn: &Function{}, name: name}
+	return b.wrongCount(want)
+}
+
+func aggMisfit(name string, args []types.Type, forms string) error {
+	b := &binding{fn: &Function{forms: forms}, name: name}
+	for _, t := range args {
+		b.args = append(b.args, &Col{T: t})
+	}
+	return b.misfit()
+}
+
+// bindCount keeps one word, the count. Without an argument every row counts.
+func bindCount(b *aggBinding) (*Accumulator, error) {
+	args := b.args
+	counts := func(batch *types.Batch, i int32) uint64 {
+		for _, a := range args {
+			if batch.Cols[a].Null(i) {
+				return 0
+			}
+		}
+		return 1
+	}
+	return &Accumulator{
+		Words: 1,
+		Codec: 1,
+		Add: func(acc []uint64, _ Heap, batch *types.Batch, i int32) error {
+			acc[0] += counts(batch, i)
+			return nil
+		},
+		Retract: func(acc []uint64, _ Heap, batch *types.Batch, i int32) error {
+			acc[0] -= counts(batch, i)
+			return nil
+		},
+		Merge: func(acc []uint64, _ Heap, from []uint64, _ Heap) error {
+			acc[0] += from[0]
+			return nil
+		},
+		Value: func(acc []uint64, _ Heap, out *types.Column) error {
+			out.AppendInt(int64(acc[0]))
+			return nil
+		},
+	}, nil
+}
+
+// bindSum keeps the count of values in word 0 and the sum behind it.
+func bindSum(b *aggBinding) (*Accumulator, error) {
+	t := b.types[0]
+	zero := b.fn.Name == "$SUM0"
+	switch {
+	case t.Kind == types.Decimal:
+		return sumDecimal(b.args[0], t, zero, sumValue), nil
+	case t.Phys() == types.PhysFloat:
+		return sumFloat(b.args[0], t.Kind == types.Float, func(acc []uint64, out *types.Column) {
+			if acc[0] == 0 && !zero {
+				out.AppendNull()
+				return
+			}
+			out.AppendFloat(math.Float64frombits(acc[1]))
+		}), nil
+	}
+	kind := t.Kind
+	return sumInt(b.args[0], func(acc []uint64, out *types.Column) {
+		if acc[0] == 0 && !zero {
+			out.AppendNull()
+			return
+		}
+		out.AppendInt(wrap(kind, int64(acc[1])))
+	}), nil
+}
+
+// bindAvg keeps what bindSum keeps.
+func bindAvg(b *aggBinding) (*Accumulator, error) {
+	t := b.types[0]
+	single := t.Kind == types.Float
+	switch {
+	case t.Kind == types.Decimal:
+		return sumDecimal(b.args[0], t, false, avgValue), nil
+	case t.Phys() == types.PhysFloat:
+		return sumFloat(b.args[0], false, func(acc []uint64, out *types.Column) {
+			if acc[0] == 0 {
+				out.AppendNull()
+				return
+			}
+			v := math.Float64frombits(acc[1]) / float64(int64(acc[0]))
+			if single {
+				v = float64(float32(v))
+			}
+			out.AppendFloat(v)
+		}), nil
+	}
+	kind := t.Kind
+	return sumInt(b.args[0], func(acc []uint64, out *types.Column) {
+		if acc[0] == 0 {
+			out.AppendNull()
+			return
+		}
+		out.AppendInt(wrap(kind, int64(acc[1])/int64(acc[0])))
+	}), nil
+}
+
+// sumInt adds up modulo 2^64, which wraps right in every narrower type.
+func sumInt(arg int, value func(acc []uint64, out *types.Column)) *Accumulator {
+	return &Accumulator{
+		Words: 2,
+		Codec: 1,
+		Add: func(acc []uint64, _ Heap, b *types.Batch, i int32) error {
+			if c := b.Cols[arg]; !c.Null(i) {
+				acc[0]++
+				acc[1] += uint64(c.Int[i])
+			}
+			return nil
+		},
+		Retract: func(acc []uint64, _ Heap, b *types.Batch, i int32) error {
+			if c := b.Cols[arg]; !c.Null(i) {
+				acc[0]--
+				acc[1] -= uint64(c.Int[i])
+			}
+			return nil
+		},
+		Merge: func(acc []uint64, _ Heap, from []uint64, _ Heap) error {
+			acc[0] += from[0]
+			acc[1] += from[1]
+			return nil
+		},
+		Value: func(acc []uint64, _ Heap, out *types.Column) error { value(acc, out); return nil },
+	}
+}
+
+// sumFloat adds up in DOUBLE, or in FLOAT when single.
+func sumFloat(arg int, single bool, value func(acc []uint64, out *types.Column)) *Accumulator {
+	add := func(acc []uint64, v float64) {
+		s := math.Float64frombits(acc[1]) + v
+		if single {
+			s = float64(float32(s))
+		}
+		acc[1] = math.Float64bits(s)
+	}
+	return &Accumulator{
+		Words: 2,
+		Codec: 1,
+		Add: func(acc []uint64, _ Heap, b *types.Batch, i int32) error {
+			if c := b.Cols[arg]; !c.Null(i) {
+				acc[0]++
+				add(acc, c.Flt[i])
+			}
+			return nil
+		},
+		Retract: func(acc []uint64, _ Heap, b *types.Batch, i int32) error {
+			if c := b.Cols[arg]; !c.Null(i) {
+				acc[0]--
+				add(acc, -c.Flt[i])
+			}
+			return nil
+		},
+		Merge: func(acc []uint64, _ Heap, from []uint64, _ Heap) error {
+			acc[0] += from[0]
+			add(acc, math.Float64frombits(from[1]))
+			return nil
+		},
+		Value: func(acc []uint64, _ Heap, out *types.Column) error { value(acc, out); return nil },
+	}
+}
+
+// sumDecimal adds up in DECIMAL(38, s). Words: count, 1 when the sum has overflowed, the two words of the sum. After an
+// overflow the sum is NULL and, as in Flink, the next value begins a new one.
+func sumDecimal(arg int, t types.Type, zero bool, value func(acc []uint64, s int, zero bool, out *types.Column)) *Accumulator {
+	s := t.Scale
+	add := func(acc []uint64, v types.Int128) {
+		sum := types.Int128{Hi: int64(acc[2]), Lo: acc[3]}
+		if acc[1] != 0 {
+			sum, acc[1] = types.Int128{}, 0
+		}
+		r, ok := types.DecimalAdd(sum, s, v, s, s, types.MaxDecimal)
+		if !ok {
+			acc[1], r = 1, types.Int128{}
+		}
+		acc[2], acc[3] = uint64(r.Hi), r.Lo
+	}
+	return &Accumulator{
+		Words: 4,
+		Codec: 1,
+		Add: func(acc []uint64, _ Heap, b *types.Batch, i int32) error {
+			if c := b.Cols[arg]; !c.Null(i) {
+				acc[0]++
+				add(acc, wideAt(c, i))
+			}
+			return nil
+		},
+		Retract: func(acc []uint64, _ Heap, b *types.Batch, i int32) error {
+			if c := b.Cols[arg]; !c.Null(i) {
+				acc[0]--
+				add(acc, wideAt(c, i).Neg())
+			}
+			return nil
+		},
+		Merge: func(acc []uint64, _ Heap, from []uint64, _ Heap) error {
+			acc[0] += from[0]
+			if from[1] == 0 && from[0] != 0 {
+				add(acc, types.Int128{Hi: int64(from[2]), Lo: from[3]})
+			}
+			return nil
+		},
+		Value: func(acc []uint64, _ Heap, out *types.Column) error { value(acc, s, zero, out); return nil },
+	}
+}
+
+func sumValue(acc []uint64, _ int, zero bool, out *types.Column) {
+	if acc[0] == 0 && !zero || acc[1] != 0 {
+		out.AppendNull()
+		return
+	}
+	out.AppendWide(types.Int128{Hi: int64(acc[2]), Lo: acc[3]})
+}
+
+func avgValue(acc []uint64, s int, _ bool, out *types.Column) {
+	if acc[0] == 0 || acc[1] != 0 {
+		out.AppendNull()
+		return
+	}
+	sum := types.Int128{Hi: int64(acc[2]), Lo: acc[3]}
+	v, ok := types.DecimalDiv(sum, s, types.Int128Of(int64(acc[0])), 0, max(s, 6), types.MaxDecimal)
+	if !ok {
+		out.AppendNull()
+		return
+	}
+	out.AppendWide(v)
+}

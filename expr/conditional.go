@@ -1,0 +1,245 @@
+package expr
+
+import (
+	"slices"
+
+	"runnel/types"
+)
+
+// conditionalFunctions choose between values.
+func conditionalFunctions() []Function {
+	return []Function{
+		{Name: "IF", Doc: "IF(condition, a, b): a where the condition is TRUE, else b; only the chosen one is evaluated.", safe: true,
+			forms: "'IF(<ANY_TYPE>, <NUMERIC_TYPE>, <NUMERIC_TYPE>)'", bind: bindIf, rewrite: func(b *binding, t types.Type) (Expr, error) {
+				return &Case{Whens: []When{{b.args[0], b.args[1]}}, Else: b.args[2], T: t}, nil
+			}},
+		{Name: "COALESCE", Doc: "COALESCE(a, ...): the first that is not NULL; later ones are not evaluated.", safe: true,
+			bind: bindCoalesce, kernel: coalesceKernel},
+		{Name: "IFNULL", Doc: "IFNULL(a, b): a, or b where a is NULL.", safe: true, bind: bindIfNull, kernel: coalesceKernel},
+		{Name: "NULLIF", Doc: "NULLIF(a, b): NULL where a equals b, else a.", safe: true, bind: bindNullIf,
+			rewrite: func(b *binding, t types.Type) (Expr, error) {
+				cond, err := NewCall("=", b.args, b.pos)
+				if err != nil {
+					return nil, err
+				}
+				null := &Const{Value: types.NullDatum(), T: t}
+				return &Case{Whens: []When{{cond, null}}, Else: implicitCast(b.args[0], t, b.pos), T: t}, nil
+			}},
+		{Name: "GREATEST", Doc: "GREATEST(a, ...): the greatest value; NULL when one is NULL.", safe: true,
+			bind: bindExtreme, kernel: func(c *compiler, call *Call) (Eval, error) { return c.extreme(call, gt) }},
+		{Name: "LEAST", Doc: "LEAST(a, ...): the smallest value; NULL when one is NULL.", safe: true,
+			bind: bindExtreme, kernel: func(c *compiler, call *Call) (Eval, error) { return c.extreme(call, lt) }},
+	}
+}
+
+func bindIf(b *binding) (types.Type, error) {
+	if len(b.args) != 3 {
+		return types.Type{}, b.wrongCount(3)
+	}
+	switch b.args[0].Type().Kind {
+	case types.Boolean, types.Null:
+		b.cast(0, types.Of(types.Boolean))
+	default:
+		return types.Type{}, b.misfit()
+	}
+	t, u := b.args[1].Type(), b.args[2].Type()
+	r, ok := common(t.Plain(), u.Plain())
+	if !ok || timeRank(t) != timeRank(u) || r.Kind == types.Null {
+		return types.Type{}, b.misfit()
+	}
+	b.cast(1, r)
+	b.cast(2, r)
+	return r, nil
+}
+
+// bindCommon casts all arguments to their common type.
+func (b *binding) bindCommon() (types.Type, error) {
+	t, ok := CommonType(b.types()...)
+	if !ok || t.Kind == types.Null {
+		return t, b.errorf("Invalid input arguments. Expected signatures are:\n%s(<COMMON>...)", b.fn.Name)
+	}
+	for i := range b.args {
+		b.cast(i, t)
+	}
+	return t, nil
+}
+
+func bindCoalesce(b *binding) (types.Type, error) {
+	if len(b.args) == 0 {
+		return types.Type{}, b.wrongCount(1)
+	}
+	null := true
+	for _, a := range b.args {
+		null = null && !a.Type().NotNull
+	}
+	t, err := b.bindCommon()
+	return t.Nullable(null), err
+}
+
+func bindIfNull(b *binding) (types.Type, error) {
+	if len(b.args) != 2 {
+		return types.Type{}, b.wrongCount(2)
+	}
+	null := !b.args[1].Type().NotNull
+	t, err := b.bindCommon()
+	return t.Nullable(null), err
+}
+
+func bindNullIf(b *binding) (types.Type, error) {
+	if len(b.args) != 2 {
+		return types.Type{}, b.wrongCount(2)
+	}
+	return b.args[0].Type().Plain().Optional(), nil
+}
+
+func bindExtreme(b *binding) (types.Type, error) {
+	if len(b.args) == 0 {
+		return types.Type{}, b.wrongCount(1)
+	}
+	null := anyNullable(b.args)
+	t, err := b.bindCommon()
+	return t.Nullable(null), err
+}
+
+// caseOf evaluates each condition for the rows that no earlier one took, and each branch for its own rows.
+func (c *compiler) caseOf(e *Case) (Eval, error) {
+	n := len(e.Whens)
+	conds, thens := make([]Filter, n), make([]Eval, n+1)
+	var err error
+	for k, w := range e.Whens {
+		if conds[k], err = c.filter(w.Cond); err != nil {
+			return nil, err
+		}
+		if thens[k], err = c.compile(w.Then); err != nil {
+			return nil, err
+		}
+	}
+	if thens[n], err = c.compile(e.Else); err != nil {
+		return nil, err
+	}
+	out := newOutput(e.T)
+	rest := make([]int32, 0, types.BatchRows)
+	hits := make([]int32, 0, types.BatchRows)
+	var taken types.Bitmap
+	return func(b *types.Batch, sel []int32) (*types.Column, error) {
+		var fail error
+		out.start(b.Len)
+		rest = append(rest[:0], sel...)
+		for k, cond := range conds {
+			if len(rest) == 0 {
+				return out.Column, fail
+			}
+			var err error
+			if hits, err = cond(b, rest, hits[:0]); err != nil {
+				fail = err
+				rest = before(rest, err)
+			}
+			if len(hits) == 0 {
+				continue
+			}
+			rest = without(rest, hits, &taken, b.Len)
+			col, ok := run(thens[k], b, hits, &fail)
+			move(out, col, ok)
+			if len(ok) < len(hits) {
+				rest = before(rest, fail)
+			}
+		}
+		if len(rest) > 0 {
+			col, ok := run(thens[n], b, rest, &fail)
+			move(out, col, ok)
+		}
+		return out.Column, fail
+	}, nil
+}
+
+// without drops the rows of hits, a subset, from rest.
+func without(rest, hits []int32, taken *types.Bitmap, n int) []int32 {
+	for words := (n + 63) >> 6; len(*taken) < words; {
+		*taken = append(*taken, 0)
+	}
+	t := *taken
+	clear(t)
+	for _, i := range hits {
+		t.Set(i)
+	}
+	k := 0
+	for _, i := range rest {
+		rest[k] = i
+		k += int(^t[i>>6] >> (uint(i) & 63) & 1)
+	}
+	return rest[:k]
+}
+
+// coalesceKernel evaluates each argument for the rows where all earlier ones are NULL.
+func coalesceKernel(c *compiler, call *Call) (Eval, error) {
+	args, err := c.args(call)
+	if err != nil {
+		return nil, err
+	}
+	out := newOutput(call.T)
+	rest := make([]int32, 0, types.BatchRows)
+	return func(b *types.Batch, sel []int32) (*types.Column, error) {
+		var fail error
+		x, ok := run(args[0], b, sel, &fail)
+		if x.Valid == nil || len(args) == 1 {
+			return x, fail
+		}
+		out.start(b.Len)
+		open := rest[:0]
+		for k := range args {
+			if k > 0 {
+				x, ok = run(args[k], b, open, &fail)
+			}
+			move(out, x, ok)
+			open = open[:0]
+			for _, i := range ok {
+				if x.Null(i) {
+					open = append(open, i)
+				} else if out.Valid != nil {
+					out.Valid.Set(i)
+				}
+			}
+		}
+		return out.Column, fail
+	}, nil
+}
+
+// extreme keeps the operand that is greater (gt) or smaller (lt) than the ones before; NaN is the greatest.
+func (c *compiler) extreme(call *Call, op comparison) (Eval, error) {
+	args, err := c.args(call)
+	if err != nil {
+		return nil, err
+	}
+	t := call.T
+	sign := 1
+	if op == lt {
+		sign = -1
+	}
+	return datums(t, args, func(row []types.Datum) (types.Datum, error) {
+		if slices.ContainsFunc(row, func(d types.Datum) bool { return d.Null }) {
+			return types.NullDatum(), nil
+		}
+		best := row[0]
+		for _, d := range row[1:] {
+			if compareDatum(t, d, best)*sign > 0 {
+				best = d
+			}
+		}
+		return best, nil
+	}), nil
+}
+
+// field reads a field of a row; NULL rows give NULL.
+func (c *compiler) field(e *Field) (Eval, error) {
+	arg, err := c.compile(e.Arg)
+	if err != nil {
+		return nil, err
+	}
+	index := e.Index
+	return datums(e.T, []Eval{arg}, func(row []types.Datum) (types.Datum, error) {
+		if row[0].Null {
+			return row[0], nil
+		}
+		return row[0].A.(*types.Tuple).Fields[index], nil
+	}), nil
+}
