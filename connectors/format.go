@@ -28,6 +28,8 @@ type FormatRequest struct {
 	// Table and Prefix serve error messages: the table's name and what stands before the option keys ("json.", "value.json.").
 	Table  string
 	Prefix string
+	// Metadata are keys of Format.Metadata; the decoder fills a column for each, behind Fields and in this order.
+	Metadata []string
 }
 
 // Decoder appends the rows of messages to a batch. It is used by one goroutine.
