@@ -54,3 +54,6 @@ func (a *Arena) Take(b []byte) string {
 func (a *Arena) grow(n int) {
 	a.chunk = make([]byte, 0, max(n, min(max(2*cap(a.chunk), 1<<10), 1<<16)))
 }
+
+// view gives b as a text that is used at once and not kept.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -8,9 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// Text is what the parsers of this package read: they neither keep nor change it.
-type Text interface{ string | []byte }
-
 // AppendDecimal appends the plain text of an unscaled value: always scale digits after the point, never an exponent.
 func AppendDecimal(dst []byte, v Int128, scale int) []byte {
 	u, neg := v.abs()
@@ -57,7 +54,7 @@ const (
 
 // ParseDecimal reads a number as Java's BigDecimal does: sign, digits (of any script), point, exponent, nothing around
 // it. The value is rounded half up to scale s and must have at most p digits then.
-func ParseDecimal[T Text](b T, p, s int) (Int128, DecimalStatus) {
+func ParseDecimal(b string, p, s int) (Int128, DecimalStatus) {
 	i := 0
 	neg := false
 	if i < len(b) && (b[i] == '-' || b[i] == '+') {
@@ -106,7 +103,7 @@ func ParseDecimal[T Text](b T, p, s int) (Int128, DecimalStatus) {
 
 // roundDigits gives the number that the text d of digits and perhaps a point stands for, with sig significant digits and
 // the last of them worth 10^exp.
-func roundDigits[T Text](d T, sig, exp int, neg bool, p int) (Int128, DecimalStatus) {
+func roundDigits(d string, sig, exp int, neg bool, p int) (Int128, DecimalStatus) {
 	keep := sig
 	if exp < 0 {
 		keep += exp
@@ -161,7 +158,7 @@ func (u uint128) shiftIn(word uint64, n int) uint128 {
 }
 
 // parseExponent reads an exponent to the end of the text: e, a sign, up to ten digits.
-func parseExponent[T Text](b T) (int, bool) {
+func parseExponent(b string) (int, bool) {
 	if b[0]|0x20 != 'e' {
 		return 0, false
 	}
@@ -186,9 +183,9 @@ func parseExponent[T Text](b T) (int, bool) {
 }
 
 // parseForeign is ParseDecimal for text with digits of another script.
-func parseForeign[T Text](b T, p, s int) (Int128, DecimalStatus) {
+func parseForeign(b string, p, s int) (Int128, DecimalStatus) {
 	plain := make([]byte, 0, len(b))
-	for _, r := range string(b) {
+	for _, r := range b {
 		d, ok := digitValue(r)
 		switch {
 		case ok:
@@ -199,7 +196,7 @@ func parseForeign[T Text](b T, p, s int) (Int128, DecimalStatus) {
 			return Int128{}, DecimalSyntax
 		}
 	}
-	return ParseDecimal(plain, p, s)
+	return ParseDecimal(string(plain), p, s)
 }
 
 // digitValue gives the value of a decimal digit of any script. Unicode keeps the digits of a script in runs of ten.
@@ -223,7 +220,7 @@ func digitValue(r rune) (byte, bool) {
 // CastDecimal reads a number as CAST of a string to DECIMAL(p, s) does; false where Flink reports an error. Blanks, tabs
 // and line feeds around the number are skipped. Of a short text for a type of at most 18 digits Flink also skips the
 // character that ends the number ('1L' and '1e' are 1), and a lone point is 0.
-func CastDecimal[T Text](b T, p, s int) (Int128, bool) {
+func CastDecimal(b string, p, s int) (Int128, bool) {
 	short := p <= 18 && len(b) <= 18
 	i, j := 0, len(b)
 	for i < j && decimalBlank(b[i]) {
@@ -246,7 +243,7 @@ func CastDecimal[T Text](b T, p, s int) (Int128, bool) {
 	return v, st == DecimalOK
 }
 
-func ascii[T Text](b T) bool {
+func ascii(b string) bool {
 	for i := range len(b) {
 		if b[i] >= utf8.RuneSelf {
 			return false
@@ -261,7 +258,7 @@ func decimalBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' }
 // infinite or has more than p digits.
 func DecimalOfFloat(f float64, p, s int) (Int128, bool) {
 	var buf [32]byte
-	v, st := ParseDecimal(strconv.AppendFloat(buf[:0], f, 'e', -1, 64), p, s)
+	v, st := ParseDecimal(view(AppendDouble(buf[:0], f)), p, s)
 	return v, st == DecimalOK
 }
 
@@ -272,7 +269,7 @@ func DecimalToFloat(v Int128, scale int) float64 {
 		return float64(n) / float64(pow10[scale])
 	}
 	var buf [48]byte
-	f, _ := strconv.ParseFloat(string(AppendDecimal(buf[:0], v, scale)), 64)
+	f, _ := strconv.ParseFloat(view(AppendDecimal(buf[:0], v, scale)), 64)
 	return f
 }
 
