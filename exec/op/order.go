@@ -82,3 +82,21 @@ func signRank(f float64) int {
 	}
 	return 0
 }
+
+// sameValue compares two values bit by bit; NULL is NULL.
+func sameValue(x *types.Column, i int32, y *types.Column, j int32) bool {
+	if xn, yn := x.Null(i), y.Null(j); xn || yn {
+		return xn && yn
+	}
+	switch x.Phys() {
+	case types.PhysInt:
+		return x.Int[i] == y.Int[j]
+	case types.PhysFloat:
+		return math.Float64bits(x.Flt[i]) == math.Float64bits(y.Flt[j])
+	case types.PhysWide:
+		return x.Wide[i] == y.Wide[j]
+	case types.PhysStr:
+		return x.Str[i] == y.Str[j]
+	}
+	return x.Any[i] == y.Any[j] || string(types.AppendDatum(nil, x.Type, x.At(i))) == string(types.AppendDatum(nil, y.Type, y.At(j)))
+}
