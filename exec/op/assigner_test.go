@@ -50,7 +50,7 @@ func TestWatermarkAssignerNullRowtime(t *testing.T) {
 			+I a 6000
 			watermark 1000
 		+I b NULL
-			error: RowTime field should not be null, please convert it to a non-null long value.; operator Op[1]; row k="b", ts=NULL
+			error: RowTime field should not be null, please convert it to a non-null long value.; operator Op[1]; row k=b, ts=<NULL>
 		+I c 9000
 	`)
 }

@@ -3,8 +3,8 @@ package op
 import (
 	"errors"
 	"sort"
-	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"runnel/types"
@@ -40,13 +40,13 @@ func dataError(ctx *Context, failed *types.RowError, fields []types.Field, b *ty
 		de.Operator = ctx.Name
 	}
 	if de.Row == "" {
-		de.Row = rowText(fields, b, failed.Row)
+		de.Row = rowText(fields, b, failed.Row, ctx.Env.Zone)
 	}
 	return de
 }
 
 // rowText writes a row for an error message: name=value, cut to a readable length.
-func rowText(fields []types.Field, b *types.Batch, row int32) string {
+func rowText(fields []types.Field, b *types.Batch, row int32, loc *time.Location) string {
 	const most = 300
 	var s strings.Builder
 	for i, f := range fields {
@@ -56,7 +56,8 @@ func rowText(fields []types.Field, b *types.Batch, row int32) string {
 		if i > 0 {
 			s.WriteString(", ")
 		}
-		s.WriteString(f.Name + "=" + valueText(b.Cols[i].At(row), f.Type))
+		s.WriteString(f.Name + "=")
+		s.Write(types.AppendShown(nil, b.Cols[i], row, loc))
 	}
 	t := s.String()
 	if len(t) <= most {
@@ -67,23 +68,4 @@ func rowText(fields []types.Field, b *types.Batch, row int32) string {
 		cut--
 	}
 	return t[:cut] + ".."
-}
-
-// valueText writes a value for an error message.
-func valueText(d types.Datum, t types.Type) string {
-	switch {
-	case d.Null:
-		return "NULL"
-	case t.Kind == types.Boolean:
-		return strconv.FormatBool(d.Bool())
-	}
-	switch t.Phys() {
-	case types.PhysStr:
-		return strconv.Quote(d.S)
-	case types.PhysFloat:
-		return strconv.FormatFloat(d.Float(), 'g', -1, 64)
-	case types.PhysInt:
-		return strconv.FormatInt(d.I, 10)
-	}
-	return "(" + t.Name() + ")"
 }

@@ -26,7 +26,7 @@ func TestNotNullEnforcer(t *testing.T) {
 		watermark 5
 			watermark 5
 		+I 2 NULL
-			error: Column 'name' is NOT NULL, however, a null value is being written into it. You can set job configuration 'table.exec.sink.not-null-enforcer'='DROP' to suppress this exception and drop such records silently.; operator Op[1]; row id=2, name=NULL
+			error: Column 'name' is NOT NULL, however, a null value is being written into it. You can set job configuration 'table.exec.sink.not-null-enforcer'='DROP' to suppress this exception and drop such records silently.; operator Op[1]; row id=2, name=<NULL>
 		+I 3 c
 	`)
 }

@@ -104,7 +104,7 @@ func (v *valuesReader) appendRow(row []expr.Expr) error {
 		col, err := eval(&one, types.All(1))
 		if err != nil {
 			if failed, other := rowError(err); other == nil {
-				return dataError(&Context{Name: v.name}, failed, nil, &one)
+				return dataError(&Context{Name: v.name, Env: v.env}, failed, nil, &one)
 			}
 			return err
 		}

@@ -23,30 +23,21 @@ type Window struct {
 	Zoned   bool // the column is TIMESTAMP_LTZ: windows lie on the wall clock of the session's zone
 }
 
-// windowStart gives the start of the window of the given size that holds ms; offset shifts all windows.
-func windowStart(ms, offset, size int64) int64 {
-	r := (ms - offset) % size
-	if r < 0 {
-		r += size
-	}
-	return ms - r
-}
-
 // assign appends the windows that hold the wall-clock time ms as pairs of start and end, in Flink's order: of HOP the
 // latest first, of CUMULATE the shortest first.
 func (w *Window) assign(ms int64, dst []int64) []int64 {
 	switch w.Kind {
 	case Hop:
-		for start := windowStart(ms, w.Offset, w.Slide); start > ms-w.Size; start -= w.Slide {
+		for start := types.WindowStart(ms, w.Offset, w.Slide); start > ms-w.Size; start -= w.Slide {
 			dst = append(dst, start, start+w.Size)
 		}
 	case Cumulate:
-		start := windowStart(ms, w.Offset, w.Size)
-		for end := windowStart(ms, w.Offset, w.Slide) + w.Slide; end <= start+w.Size; end += w.Slide {
+		start := types.WindowStart(ms, w.Offset, w.Size)
+		for end := types.WindowStart(ms, w.Offset, w.Slide) + w.Slide; end <= start+w.Size; end += w.Slide {
 			dst = append(dst, start, end)
 		}
 	default:
-		start := windowStart(ms, w.Offset, w.Size)
+		start := types.WindowStart(ms, w.Offset, w.Size)
 		dst = append(dst, start, start+w.Size)
 	}
 	return dst

@@ -7,7 +7,8 @@ import (
 )
 
 // wall converts between epoch milliseconds and the wall clock of a zone, the latter as if it were UTC. Windows over
-// TIMESTAMP_LTZ are laid on the wall clock. The zero value is UTC.
+// TIMESTAMP_LTZ are laid on the wall clock. The zero value is UTC. It keeps the offset of the last instant, which holds
+// for months.
 type wall struct {
 	loc      *time.Location // nil: UTC
 	from, to int64          // the instants for which off holds, in ms
@@ -23,61 +24,37 @@ func newWall(loc *time.Location) wall {
 	return wall{loc: loc}
 }
 
-// offset is the zone's offset from UTC at an instant.
-func (w *wall) offset(ms int64) int64 {
-	if ms >= w.from && ms < w.to {
-		return w.off
+// local gives the wall-clock time of an instant.
+func (w *wall) local(ms int64) int64 {
+	if w.loc == nil || ms >= w.from && ms < w.to {
+		return ms + w.off
 	}
-	t := time.UnixMilli(ms).In(w.loc)
-	_, sec := t.Zone()
-	from, to := t.ZoneBounds()
-	w.off, w.from, w.to = int64(sec)*1000, -1<<62, 1<<62
+	local := types.LocalMillis(ms, w.loc)
+	w.off, w.from, w.to = local-ms, -1<<62, 1<<62
+	from, to := time.UnixMilli(ms).In(w.loc).ZoneBounds()
 	if !from.IsZero() {
 		w.from = from.UnixMilli()
 	}
 	if !to.IsZero() {
 		w.to = to.UnixMilli()
 	}
-	return w.off
+	return local
 }
 
-// local gives the wall-clock time of an instant.
-func (w *wall) local(ms int64) int64 {
-	if w.loc == nil {
-		return ms
-	}
-	return ms + w.offset(ms)
-}
-
-// epoch gives the instant of a wall-clock time as Java does: in the repeated hour of autumn the earlier one, in the
-// skipped hour of spring as much later as the clock jumps.
+// epoch gives the instant of a wall-clock time: in the repeated hour of autumn the earlier one, in the skipped hour of
+// spring as much later as the clock jumps.
 func (w *wall) epoch(local int64) int64 {
-	if w.loc == nil || local == types.MaxWatermark {
+	if w.loc == nil {
 		return local
 	}
-	// Offsets are between -15 and +15 hours, so these two instants enclose the wanted one.
-	early, late := w.offset(local-15*hour), w.offset(local+15*hour)
-	if at := local - early; early == late || w.offset(at) == early {
-		return at
-	}
-	if at := local - late; w.offset(at) == late {
-		return at
-	}
-	return local - early
+	return types.EpochMillis(local, w.loc)
 }
 
 // timer gives the instant at which a window whose last wall-clock millisecond is local may fire: in the repeated hour the
-// later one, so that both hours fall into one window; in the skipped hour its beginning (the rule of Flink's windows).
+// later one, so that both hours fall into one window; in the skipped hour its end.
 func (w *wall) timer(local int64) int64 {
-	if w.loc == nil || local == types.MaxWatermark {
+	if w.loc == nil {
 		return local
 	}
-	first, next := w.epoch(local), w.epoch(local+hour)
-	switch {
-	case first == next:
-		return first - first%hour
-	case next-first > hour:
-		return first + hour
-	}
-	return first
+	return types.TimerMillis(local, w.loc)
 }
