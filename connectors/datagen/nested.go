@@ -2,8 +2,6 @@ package datagen
 
 import (
 	"fmt"
-	"math"
-	"math/big"
 
 	"runnel/connectors"
 	"runnel/types"
@@ -120,38 +118,16 @@ func datum(path string, t types.Type, o connectors.Options) (func(*noise) types.
 // appendDecimal rounds v half up to the column's scale and keeps it within its precision.
 func appendDecimal(c *types.Column, v float64) {
 	t := c.Type
+	d, ok := types.DecimalOfFloat(v, t.Precision, t.Scale)
+	if !ok {
+		d, _ = types.Pow10(t.Precision).Sub(types.Int128Of(1))
+		if v < 0 {
+			d = d.Neg()
+		}
+	}
 	if c.Phys() == types.PhysInt {
-		limit := math.Pow10(t.Precision) - 1
-		x := min(max(math.Round(v*math.Pow10(t.Scale)), -limit), limit)
-		c.AppendInt(int64(x))
+		c.AppendInt(int64(d.Lo))
 		return
 	}
-	f := new(big.Float).SetPrec(200).SetFloat64(v)
-	f.Mul(f, new(big.Float).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(t.Scale)), nil)))
-	half := big.NewFloat(0.5)
-	if v < 0 {
-		half.Neg(half)
-	}
-	n, _ := f.Add(f, half).Int(nil)
-	limit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(t.Precision)), nil)
-	limit.Sub(limit, big.NewInt(1))
-	if n.CmpAbs(limit) > 0 {
-		n.Set(limit)
-	}
-	c.AppendWide(int128(n))
-}
-
-// int128 is n in two's complement; n has at most 127 bits.
-func int128(n *big.Int) types.Int128 {
-	abs := new(big.Int).Abs(n)
-	lo := new(big.Int).And(abs, new(big.Int).SetUint64(math.MaxUint64)).Uint64()
-	hi := int64(new(big.Int).Rsh(abs, 64).Uint64())
-	if n.Sign() >= 0 {
-		return types.Int128{Hi: hi, Lo: lo}
-	}
-	hi, lo = ^hi, ^lo+1
-	if lo == 0 {
-		hi++
-	}
-	return types.Int128{Hi: hi, Lo: lo}
+	c.AppendWide(d)
 }
