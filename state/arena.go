@@ -1,0 +1,98 @@
+package state
+
+import "unsafe"
+
+// Every arena of the package comes from these two functions, so that one place decides where state memory lives.
+func allocWords(n int) []uint64 { return make([]uint64, n) }
+
+func allocBytes(n int) []byte { return make([]byte, 0, n) }
+
+const (
+	minByteChunk = 256
+	maxByteChunk = 256 << 10
+	// A reference is chunk number (24 bits), offset (24 bits), length (16 bits). Lengths from longRef on are written in
+	// front of the bytes. Chunk numbers start at 1, so 0 is no reference.
+	longRef = 0xFFFF
+)
+
+// byteArena holds byte strings behind references of one word. Bytes are written once: a string that was handed out
+// stays as it is for as long as somebody holds it, also when it is replaced, freed or moved.
+type byteArena struct {
+	chunks [][]byte
+	live   int // bytes that are referenced
+	dead   int // bytes that were freed
+}
+
+// put copies s into the arena.
+func (a *byteArena) put(s string) uint64 {
+	need := len(s)
+	if need >= longRef {
+		need += 8
+	}
+	c := len(a.chunks) - 1
+	if c < 0 || cap(a.chunks[c])-len(a.chunks[c]) < need {
+		size := minByteChunk
+		if c >= 0 {
+			size = min(2*cap(a.chunks[c]), maxByteChunk)
+		}
+		a.chunks = append(a.chunks, allocBytes(max(size, need)))
+		c++
+	}
+	b := a.chunks[c]
+	ref := uint64(c+1)<<40 | uint64(len(b))<<16
+	if len(s) >= longRef {
+		n := uint64(len(s))
+		b = append(b, byte(n), byte(n>>8), byte(n>>16), byte(n>>24), byte(n>>32), byte(n>>40), byte(n>>48), byte(n>>56))
+		ref |= longRef
+	} else {
+		ref |= uint64(len(s))
+	}
+	a.chunks[c] = append(b, s...)
+	a.live += need
+	return ref
+}
+
+// get gives the bytes behind a reference; they never change.
+func (a *byteArena) get(ref uint64) string {
+	if ref == 0 {
+		return ""
+	}
+	b := a.chunks[ref>>40-1]
+	o, n := int(ref>>16&0xFFFFFF), int(ref&0xFFFF)
+	if n == longRef {
+		n = 0
+		for i := 7; i >= 0; i-- {
+			n = n<<8 | int(b[o+i])
+		}
+		o += 8
+	}
+	if n == 0 {
+		return ""
+	}
+	return unsafe.String(&b[o], n)
+}
+
+// free gives up the bytes behind a reference.
+func (a *byteArena) free(ref uint64) {
+	if ref == 0 {
+		return
+	}
+	n := len(a.get(ref))
+	if n >= longRef {
+		n += 8
+	}
+	a.live -= n
+	a.dead += n
+}
+
+// wasteful reports whether the arena should be copied to a new one without its dead bytes.
+func (a *byteArena) wasteful() bool { return a.dead > a.live+4*minByteChunk }
+
+// size is the memory held, in bytes.
+func (a *byteArena) size() int {
+	n := 0
+	for _, c := range a.chunks {
+		n += cap(c)
+	}
+	return n
+}

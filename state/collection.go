@@ -1,0 +1,263 @@
+package state
+
+import "slices"
+
+// Collection is the list, set or sorted set that a value of kind List, Set or Sorted holds, for every record of a Map:
+// the first argument of its methods says whose. Elements are records of a map of their own, chained in the order of the
+// collection; they have the owner's key group, go when the owner goes, and are found, added and removed in constant time
+// (logarithmic for Sorted).
+//
+// Refs of elements are valid until the next Add to any collection of the same Map and value; those of owners stay.
+type Collection struct {
+	up    *Map
+	elems *Map
+	value int
+	kind  ValueKind
+}
+
+// Collection gives the collections of a value.
+func (m *Map) Collection(value int) Collection {
+	i := m.lay.kidOf[value]
+	if m.kids == nil {
+		m.kids = make([]*Map, len(m.lay.kids))
+	}
+	if m.kids[i] == nil {
+		kid := newMap(m.lay.kids[i])
+		kid.owner, kid.value = m, value
+		kid.freeze, kid.unit = kid.lay.freeze, kid.lay.shared
+		if kid.unit == nil {
+			kid.unit = &unit{freeze: kid.lay.freeze, spread: m.unitSpread()}
+		}
+		m.kids[i] = kid
+	}
+	return Collection{m, m.kids[i], value, m.lay.values[value].Kind}
+}
+
+// ends gives the owner's hidden words: first and last element, root of the tree and number of elements.
+func (c Collection) ends(owner Ref) []uint64 {
+	at := c.up.valuesAt(uint32(owner)-1) + uint32(c.up.lay.links[c.value])
+	return c.up.recs[at : at+2]
+}
+
+// links gives an element's hidden words: previous and next, and next equal and last equal (List) or left and right
+// (Sorted).
+func (c Collection) links(e Ref) []uint64 {
+	o := uint32(e) - 1
+	at := c.elems.valuesAt(o) + uint32(c.elems.lay.vals)
+	return c.elems.recs[at : at+uint32(c.elems.lay.hidden)]
+}
+
+// Len is the number of elements.
+func (c Collection) Len(owner Ref) int { return int(low(c.ends(owner)[1])) }
+
+// First gives the first element, 0 if there is none.
+func (c Collection) First(owner Ref) Ref { return high(c.ends(owner)[0]) }
+
+// Last gives the last element, 0 if there is none.
+func (c Collection) Last(owner Ref) Ref { return low(c.ends(owner)[0]) }
+
+// Next gives the element behind e, 0 at the end.
+func (c Collection) Next(e Ref) Ref { return low(c.links(e)[0]) }
+
+// Prev gives the element before e, 0 at the front.
+func (c Collection) Prev(e Ref) Ref { return high(c.links(e)[0]) }
+
+// Elem gives the words of an element, to read, valid until the next Add.
+func (c Collection) Elem(e Ref) []uint64 { return c.elems.Key(e).Words[c.prefix():] }
+
+// prefix is the number of words before those of the element: the owner's number, and in lists the element's own.
+func (c Collection) prefix() int {
+	if c.kind == List {
+		return 2
+	}
+	return 1
+}
+
+// Get, Touch, Bytes and PutBytes are those of Map for the values of an element.
+func (c Collection) Get(e Ref) []uint64 { return c.elems.Get(e) }
+
+// Touch gives the values of an element, to write.
+func (c Collection) Touch(e Ref) []uint64 { return c.elems.Touch(e) }
+
+// Bytes gives a byte string of an element.
+func (c Collection) Bytes(e Ref, value int) (string, bool) { return c.elems.Bytes(e, value) }
+
+// PutBytes sets a byte string of an element.
+func (c Collection) PutBytes(e Ref, value int, s string) { c.elems.PutBytes(e, value, s) }
+
+// Find gives the element with these words, in a list the first such one, 0 if there is none.
+func (c Collection) Find(owner Ref, elem []uint64) Ref {
+	id := c.up.Get(owner)[c.value]
+	if id == 0 {
+		return 0
+	}
+	_, o, ok := c.lookup(id, elem, tagOf(hashElem(id, elem)))
+	if !ok {
+		return 0
+	}
+	return Ref(o + 1)
+}
+
+// lookup is Map.lookup, but skips the number of a list's element.
+func (c Collection) lookup(id uint64, elem []uint64, tag uint32) (slot, o uint32, ok bool) {
+	m := c.elems
+	if len(m.slots) == 0 {
+		return 0, 0, false
+	}
+	mask, skip := uint32(len(m.slots)-1), uint32(c.prefix())
+	for p := tag >> m.shift; ; p = (p + 1) & mask {
+		s := m.slots[p]
+		if s == 0 {
+			return p, 0, false
+		}
+		if uint32(s>>32) != tag {
+			continue
+		}
+		o := uint32(s) - 1
+		at, n := m.keyAt(o)
+		if m.recs[at] == id && slices.Equal(m.recs[at+skip:at+n], elem) {
+			return p, o, true
+		}
+	}
+}
+
+// Add gives the element with these words and makes one if there is none; in a list it always appends a new one.
+func (c Collection) Add(owner Ref, elem []uint64) (e Ref, inserted bool) {
+	id := c.up.Get(owner)[c.value]
+	if id == 0 {
+		c.up.nextID++
+		id = c.up.nextID
+		c.up.Touch(owner)[c.value] = id
+	}
+	group := c.up.group(uint32(owner) - 1)
+	tag := tagOf(hashElem(id, elem))
+	key := append(c.elems.lay.scratch[:0], id)
+	if c.kind == List {
+		c.up.nextID++
+		key = append(key, c.up.nextID)
+	} else if _, o, ok := c.lookup(id, elem, tag); ok {
+		return Ref(o + 1), false
+	}
+	key = append(key, elem...)
+	c.elems.lay.scratch = key
+	return c.insert(owner, key, tag, group), true
+}
+
+// insert makes the element with the given whole key and links it. The key is known to be absent.
+func (c Collection) insert(owner Ref, key []uint64, tag uint32, group int32) Ref {
+	m := c.elems
+	m.reserve()
+	var e Ref
+	_, first, dup := uint32(0), uint32(0), false
+	if c.kind == List {
+		_, first, dup = c.lookup(key[0], key[2:], tag)
+	}
+	if dup {
+		e = Ref(m.appendRecord(key, tag, group) + 1)
+		m.n++
+		head := c.links(Ref(first + 1))
+		if tail := low(head[1]); tail != 0 {
+			setHigh(&c.links(tail)[1], e)
+		} else {
+			setHigh(&head[1], e)
+		}
+		setLow(&head[1], e)
+	} else {
+		e = Ref(m.insert(key, tag, group) + 1)
+	}
+	before := c.Last(owner)
+	if c.kind == Sorted {
+		before = c.plant(owner, e)
+	}
+	c.chain(owner, before, e)
+	return e
+}
+
+// chain puts e behind the element before (0: to the front).
+func (c Collection) chain(owner, before, e Ref) {
+	ends := c.ends(owner)
+	after := high(ends[0])
+	if before != 0 {
+		after = c.Next(before)
+		setLow(&c.links(before)[0], e)
+	} else {
+		setHigh(&ends[0], e)
+	}
+	if after != 0 {
+		setHigh(&c.links(after)[0], e)
+	} else {
+		setLow(&ends[0], e)
+	}
+	c.links(e)[0] = pair(before, after)
+	ends[1]++
+}
+
+// Remove takes an element out. Remove moves nothing: Refs of other elements stay valid.
+func (c Collection) Remove(owner, e Ref) {
+	if c.kind == Sorted {
+		c.uproot(owner, e)
+	}
+	ends, before, after := c.ends(owner), c.Prev(e), c.Next(e)
+	if before != 0 {
+		setLow(&c.links(before)[0], after)
+	} else {
+		setHigh(&ends[0], after)
+	}
+	if after != 0 {
+		setHigh(&c.links(after)[0], before)
+	} else {
+		setLow(&ends[0], before)
+	}
+	ends[1]--
+	c.drop(e)
+}
+
+// drop takes an element out of its slot, or out of the chain of equal elements, and kills it.
+func (c Collection) drop(e Ref) {
+	m := c.elems
+	key := m.Key(e).Words
+	slot, first, ok := c.lookup(key[0], key[c.prefix():], uint32(m.recs[e-1]>>32))
+	if !ok {
+		return
+	}
+	switch head := Ref(first + 1); {
+	case c.kind == List && head == e:
+		next, tail := high(c.links(e)[1]), low(c.links(e)[1])
+		if next == 0 {
+			m.unslot(slot)
+			break
+		}
+		if next == tail {
+			tail = 0
+		}
+		setLow(&c.links(next)[1], tail)
+		m.slots[slot] = m.slots[slot]&^0xFFFFFFFF | uint64(next)
+	case c.kind == List:
+		before := head
+		for high(c.links(before)[1]) != e {
+			before = high(c.links(before)[1])
+		}
+		next := high(c.links(e)[1])
+		setHigh(&c.links(before)[1], next)
+		if next == 0 {
+			if before == head {
+				before = 0
+			}
+			setLow(&c.links(head)[1], before)
+		}
+	default:
+		m.unslot(slot)
+	}
+	m.kill(uint32(e) - 1)
+}
+
+// Clear takes all elements out.
+func (c Collection) Clear(owner Ref) {
+	for e := c.First(owner); e != 0; {
+		next := c.Next(e)
+		c.drop(e)
+		e = next
+	}
+	ends := c.ends(owner)
+	ends[0], ends[1] = 0, 0
+}

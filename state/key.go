@@ -1,0 +1,187 @@
+package state
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// Key is the encoded key of one row. Two keys are the same if their words are. Hash is the one hash of the words that
+// also decides the key group; state only ever compares and stores it, so it must be the same for ever.
+type Key struct {
+	Words []uint64
+	Hash  uint64
+	Group int32
+}
+
+// Keys holds the encoded keys of a batch, row by row.
+type Keys struct {
+	Words []uint64
+	Ends  []uint32 // key i is Words[Ends[i-1]:Ends[i]]
+	Hash  []uint64
+	Group []int32
+}
+
+// Len is the number of keys.
+func (k *Keys) Len() int { return len(k.Hash) }
+
+// Reset empties k and keeps its memory.
+func (k *Keys) Reset() {
+	k.Words, k.Ends, k.Hash, k.Group = k.Words[:0], k.Ends[:0], k.Hash[:0], k.Group[:0]
+}
+
+// Append adds a key; its words are copied.
+func (k *Keys) Append(key Key) {
+	k.Words = append(k.Words, key.Words...)
+	k.Ends = append(k.Ends, uint32(len(k.Words)))
+	k.Hash = append(k.Hash, key.Hash)
+	k.Group = append(k.Group, key.Group)
+}
+
+// At gives key i. Its words are those of k.
+func (k *Keys) At(i int) Key {
+	from := uint32(0)
+	if i > 0 {
+		from = k.Ends[i-1]
+	}
+	return Key{k.Words[from:k.Ends[i]:k.Ends[i]], k.Hash[i], k.Group[i]}
+}
+
+// MaxGroups is the greatest max-parallelism, and so the greatest number of key groups.
+const MaxGroups = 32768
+
+// Range is a range of key groups, both ends included.
+type Range struct {
+	First int32 `json:"first"`
+	Last  int32 `json:"last"`
+}
+
+// Has reports whether g lies in the range.
+func (r Range) Has(g int32) bool { return r.First <= g && g <= r.Last }
+
+// Overlaps reports whether the ranges have a group in common.
+func (r Range) Overlaps(o Range) bool { return r.First <= o.Last && o.First <= r.Last }
+
+// Len is the number of groups.
+func (r Range) Len() int { return int(r.Last-r.First) + 1 }
+
+// String prints the range as 0-63.
+func (r Range) String() string { return fmt.Sprintf("%d-%d", r.First, r.Last) }
+
+// RangeOf gives the key groups of one subtask: those with group*parallelism/groups == subtask (Flink's assignment).
+func RangeOf(subtask, parallelism, groups int) Range {
+	first := (subtask*groups + parallelism - 1) / parallelism
+	last := ((subtask+1)*groups - 1) / parallelism
+	return Range{int32(first), int32(last)}
+}
+
+// tagOf spreads a hash over the 32 bits that tables keep of it. Tables use the high bits as the home slot.
+func tagOf(hash uint64) uint32 { return uint32(hash * 0x9E3779B97F4A7C15 >> 32) }
+
+// hashElem is the hash of an element of a collection: the owner's number and the element's words. It is stored in
+// checkpoints as part of the record and must never change.
+func hashElem(owner uint64, words []uint64) uint64 {
+	hi, lo := bits.Mul64(owner^0x9E3779B97F4A7C15, 0xA0761D6478BD642F)
+	h := hi ^ lo
+	for _, w := range words {
+		hi, lo = bits.Mul64(w^h, 0xE7037ED1A0B428DB)
+		h = hi ^ lo
+	}
+	return h ^ h>>29
+}
+
+// OrderedInt encodes v as a word whose unsigned order is that of v, for the elements of sorted sets.
+func OrderedInt(v int64) uint64 { return uint64(v) ^ 1<<63 }
+
+// IntOf undoes OrderedInt.
+func IntOf(w uint64) int64 { return int64(w ^ 1<<63) }
+
+// OrderedFloat encodes v as a word whose unsigned order is that of v (-0 below 0, NaN above everything).
+func OrderedFloat(v float64) uint64 {
+	w := math.Float64bits(v)
+	if w>>63 != 0 {
+		return ^w
+	}
+	return w | 1<<63
+}
+
+// FloatOf undoes OrderedFloat.
+func FloatOf(w uint64) float64 {
+	if w>>63 != 0 {
+		return math.Float64frombits(w &^ (1 << 63))
+	}
+	return math.Float64frombits(^w)
+}
+
+// AppendOrdered appends s as words whose order as unsigned sequences is that of the bytes of s, and which say
+// themselves where they end: seven bytes a word, the eighth tells how many of them count (8: more words follow).
+func AppendOrdered(dst []uint64, s string) []uint64 {
+	for {
+		var b [8]byte
+		n := copy(b[:7], s)
+		s = s[n:]
+		b[7] = byte(n)
+		if len(s) > 0 {
+			b[7] = 8
+		}
+		dst = append(dst, binary.BigEndian.Uint64(b[:]))
+		if len(s) == 0 {
+			return dst
+		}
+	}
+}
+
+// OrderedBytes reads what AppendOrdered wrote at the front of words: the bytes appended to dst, and the words behind.
+func OrderedBytes(dst []byte, words []uint64) (b []byte, rest []uint64) {
+	for len(words) > 0 {
+		var w [8]byte
+		binary.BigEndian.PutUint64(w[:], words[0])
+		words = words[1:]
+		if w[7] != 8 {
+			return append(dst, w[:min(w[7], 7)]...), words
+		}
+		dst = append(dst, w[:7]...)
+	}
+	return dst, words
+}
+
+// AppendBytes appends s as words, the length first. It is shorter than AppendOrdered and has no order.
+func AppendBytes(dst []uint64, s string) []uint64 {
+	dst = append(dst, uint64(len(s)))
+	return appendPadded(dst, s)
+}
+
+func appendPadded(dst []uint64, s string) []uint64 {
+	for len(s) >= 8 {
+		dst = append(dst, uint64(s[0])|uint64(s[1])<<8|uint64(s[2])<<16|uint64(s[3])<<24|
+			uint64(s[4])<<32|uint64(s[5])<<40|uint64(s[6])<<48|uint64(s[7])<<56)
+		s = s[8:]
+	}
+	if len(s) > 0 {
+		var b [8]byte
+		copy(b[:], s)
+		dst = append(dst, binary.LittleEndian.Uint64(b[:]))
+	}
+	return dst
+}
+
+// BytesOf reads what AppendBytes wrote at the front of words: the bytes appended to dst, and the words behind.
+func BytesOf(dst []byte, words []uint64) (b []byte, rest []uint64) {
+	if len(words) == 0 {
+		return dst, nil
+	}
+	n := int(min(words[0], uint64(len(words)-1)*8))
+	words = words[1:]
+	for ; n >= 8; n -= 8 {
+		dst = binary.LittleEndian.AppendUint64(dst, words[0])
+		words = words[1:]
+	}
+	if n > 0 {
+		var w [8]byte
+		binary.LittleEndian.PutUint64(w[:], words[0])
+		dst = append(dst, w[:n]...)
+		words = words[1:]
+	}
+	return dst, words
+}

@@ -1,0 +1,96 @@
+package state
+
+import "time"
+
+// ValueKind says what a word of a record's value is.
+type ValueKind uint8
+
+const (
+	Word   ValueKind = iota // the word itself
+	Bytes                   // a byte string of any length: text, an encoded row
+	List                    // elements in the order of Add; equal ones may repeat
+	Set                     // distinct elements, in the order of their first Add
+	Sorted                  // distinct elements in the unsigned order of their words
+)
+
+// String gives the kind's name as descriptors print it.
+func (k ValueKind) String() string {
+	return [...]string{"word", "bytes", "list", "set", "sorted"}[k]
+}
+
+// Value is one word of a record's value. A Word is read and written directly (Map.Get, Map.Touch), Bytes with Map.Bytes
+// and Map.PutBytes, the collections with Map.Collection.
+type Value struct {
+	Kind ValueKind
+	Elem []Value // what each element of a collection carries beside its own words: Word and Bytes only
+}
+
+// Words gives n values of kind Word.
+func Words(n int) []Value { return make([]Value, n) }
+
+// layout is what all maps of one state share: the form of a record, and the mark of the open epoch.
+//
+// A record is a header word, the key's words, the values, the TTL stamp if there is a TTL, and words that are not part
+// of a snapshot: the links of an element to its neighbours, and for each collection of an owner its ends and its size.
+type layout struct {
+	values []Value
+	ttl    int64 // ms, 0: none
+	clock  *clock
+	vals   int // words after the key that are part of a snapshot: values and stamp
+	hidden int // words behind them that are not
+	links  []int
+	bytes  []int // the indexes of values of kind Bytes
+	kids   []*layout
+	kidOf  []int     // value -> index into kids, -1
+	elemOf ValueKind // for the elements of a collection: its kind; Word otherwise
+
+	track   bool   // part of checkpoints
+	cur     uint64 // mark of records written in the open epoch
+	closed  uint64 // mark of records of the closed epoch that were not drained
+	freeze  uint32 // counts freezes
+	scratch []uint64
+}
+
+// clock is the processing time that TTL stamps use, in ms.
+type clock struct{ now int64 }
+
+func newLayout(values []Value, ttl time.Duration, c *clock, track bool) *layout {
+	l := &layout{values: values, ttl: ttl.Milliseconds(), clock: c, track: track, cur: 1, closed: 2}
+	l.vals = len(values)
+	if l.ttl > 0 {
+		l.vals++
+	}
+	l.links, l.kidOf = make([]int, len(values)), make([]int, len(values))
+	for i, v := range values {
+		l.kidOf[i] = -1
+		switch v.Kind {
+		case Bytes:
+			l.bytes = append(l.bytes, i)
+		case List, Set, Sorted:
+			kid := newLayout(v.Elem, 0, c, track)
+			kid.elemOf = v.Kind
+			kid.hidden = elemLinks(v.Kind)
+			l.kidOf[i] = len(l.kids)
+			l.kids = append(l.kids, kid)
+			l.links[i] = l.vals + l.hidden
+			l.hidden += 2
+		}
+	}
+	return l
+}
+
+// elemLinks is the number of hidden words of an element: neighbours, and the chain of equal elements or the tree.
+func elemLinks(k ValueKind) int {
+	if k == Set {
+		return 1
+	}
+	return 2
+}
+
+// each calls f for the layout and those of its collections.
+func (l *layout) each(f func(*layout)) {
+	f(l)
+	for _, k := range l.kids {
+		f(k)
+	}
+}

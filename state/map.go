@@ -1,0 +1,399 @@
+package state
+
+import "math/bits"
+
+// Ref names a record of a Map. It stays valid until the next Upsert (or Collection.Add) on the same Map; 0 is none.
+// Delete moves nothing.
+type Ref uint32
+
+// The header word of a record: tag (32 bits), key group (16), words of the key (8), flags (8).
+const (
+	markMask   = 3 // the epoch of the last write: clean, or one of the two alternating marks
+	deadFlag   = 4
+	keepFlag   = 8    // set on dead records that a compaction must keep
+	longKey    = 0xFF // the number of key words stands in the word behind the header
+	groupShift = 16
+	wordsShift = 8
+)
+
+// Map is a hash table from keys to records: the part of a Table that belongs to one key group, one open slice of
+// Slices, or the elements of all collections of such a part.
+//
+// Slots of eight bytes hold tag and offset; the record, key included, lies in one arena in the order of insertion. The
+// home slot is made of the tag's high bits, so that neither growing nor deleting looks at records.
+type Map struct {
+	lay    *layout
+	slots  []uint64
+	recs   []uint64
+	text   *byteArena
+	kids   []*Map
+	owner  *Map // the map whose records own these elements; nil unless this is a kid
+	value  int  // which value of the owner
+	n      int  // live records
+	dead   int  // words of dead records
+	nextID uint64
+	shift  uint8
+	given  bool // some record was given to a checkpoint
+
+	// What checkpoints need to know, see touch.go.
+	freeze uint32 // the freeze that dirty and closed were last arranged for
+	dirty  []uint32
+	snap   *mapSnap
+	unit   *unit
+}
+
+func newMap(l *layout) *Map { return &Map{lay: l} }
+
+// NewMap makes a map that is no part of any checkpoint, for scratch work such as merging slices or mini-batches.
+func NewMap(values []Value) *Map { return newMap(newLayout(values, 0, &clock{}, false)) }
+
+func (m *Map) unitSpread() int {
+	if m.unit == nil {
+		return 0
+	}
+	return m.unit.spread
+}
+
+// Len is the number of live records. Records that have expired but were not looked at since still count.
+func (m *Map) Len() int { return m.n }
+
+// keyAt gives the offset of the key, the number of its words.
+func (m *Map) keyAt(o uint32) (at, n uint32) {
+	n = uint32(m.recs[o]>>wordsShift) & 0xFF
+	if n == longKey {
+		return o + 2, uint32(m.recs[o+1])
+	}
+	return o + 1, n
+}
+
+// size is the number of words of the record at o.
+func (m *Map) size(o uint32) uint32 {
+	at, n := m.keyAt(o)
+	return at - o + n + uint32(m.lay.vals+m.lay.hidden)
+}
+
+// valuesAt is the offset of the record's values.
+func (m *Map) valuesAt(o uint32) uint32 {
+	at, n := m.keyAt(o)
+	return at + n
+}
+
+func (m *Map) same(o uint32, key []uint64) bool {
+	at, n := m.keyAt(o)
+	if int(n) != len(key) {
+		return false
+	}
+	for i, w := range m.recs[at : at+n] {
+		if w != key[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// lookup gives the slot and the offset of a key's record.
+func (m *Map) lookup(key []uint64, tag uint32) (slot uint32, o uint32, ok bool) {
+	if len(m.slots) == 0 {
+		return 0, 0, false
+	}
+	mask := uint32(len(m.slots) - 1)
+	for p := tag >> m.shift; ; p = (p + 1) & mask {
+		s := m.slots[p]
+		if s == 0 {
+			return p, 0, false
+		}
+		if uint32(s>>32) == tag {
+			if o := uint32(s) - 1; m.same(o, key) {
+				return p, o, true
+			}
+		}
+	}
+}
+
+// Find gives the record of a key, 0 if there is none. An expired record is deleted and not found.
+func (m *Map) Find(k Key) Ref {
+	slot, o, ok := m.lookup(k.Words, tagOf(k.Hash))
+	if !ok {
+		return 0
+	}
+	if m.lay.ttl > 0 && m.expired(o) {
+		m.remove(slot, o)
+		return 0
+	}
+	return Ref(o + 1)
+}
+
+func (m *Map) expired(o uint32) bool {
+	stamp := m.recs[m.valuesAt(o)+uint32(len(m.lay.values))]
+	return int64(stamp)+m.lay.ttl <= m.lay.clock.now
+}
+
+// Upsert gives the record of a key and makes one with zero values if there is none. A new record counts as written.
+func (m *Map) Upsert(k Key) (r Ref, inserted bool) {
+	tag := tagOf(k.Hash)
+	slot, o, ok := m.lookup(k.Words, tag)
+	if ok {
+		if m.lay.ttl == 0 || !m.expired(o) {
+			return Ref(o + 1), false
+		}
+		m.remove(slot, o)
+	}
+	return Ref(m.insert(k.Words, tag, k.Group) + 1), true
+}
+
+// insert appends a record and its slot; the key is known to be absent.
+func (m *Map) insert(key []uint64, tag uint32, group int32) uint32 {
+	m.reserve()
+	o := m.appendRecord(key, tag, group)
+	mask := uint32(len(m.slots) - 1)
+	p := tag >> m.shift
+	for m.slots[p] != 0 {
+		p = (p + 1) & mask
+	}
+	m.slots[p] = uint64(tag)<<32 | uint64(o+1)
+	m.n++
+	return o
+}
+
+// reserve makes room for one more record.
+func (m *Map) reserve() {
+	if m.dead > minCompact && m.dead > len(m.recs)/2+m.relinkCost() {
+		m.compact()
+	}
+	if m.text != nil && m.text.wasteful() {
+		m.compactText()
+	}
+	if m.n*4 >= len(m.slots)*3 {
+		m.grow()
+	}
+}
+
+// minCompact is the number of dead words below which a map is not compacted.
+const minCompact = 128
+
+// relinkCost is the part of a compaction's work that does not depend on the map's own size, in words.
+func (m *Map) relinkCost() int {
+	if m.owner == nil {
+		return 0
+	}
+	return len(m.owner.recs) / 4
+}
+
+func (m *Map) grow() {
+	n := max(16, 2*len(m.slots))
+	slots := allocWords(n)
+	shift := uint8(32 - bits.Len(uint(n-1)))
+	mask := uint32(n - 1)
+	for _, s := range m.slots {
+		if s == 0 {
+			continue
+		}
+		p := uint32(s>>32) >> shift
+		for slots[p] != 0 {
+			p = (p + 1) & mask
+		}
+		slots[p] = s
+	}
+	m.slots, m.shift = slots, shift
+}
+
+// appendRecord adds a zeroed record to the arena and marks it as written.
+func (m *Map) appendRecord(key []uint64, tag uint32, group int32) uint32 {
+	l := m.lay
+	n := 1 + len(key) + l.vals + l.hidden
+	kw := uint64(len(key))
+	if len(key) >= longKey {
+		kw, n = longKey, n+1
+	}
+	o := len(m.recs)
+	if o+n > cap(m.recs) {
+		recs := allocWords(max(2*cap(m.recs), n, 16))[:o]
+		copy(recs, m.recs)
+		m.recs = recs
+	}
+	m.recs = m.recs[:o+n]
+	rec := m.recs[o : o+n]
+	rec[0] = uint64(tag)<<32 | uint64(uint16(group))<<groupShift | kw<<wordsShift
+	at := 1
+	if kw == longKey {
+		rec[1] = uint64(len(key))
+		at = 2
+	}
+	copy(rec[at:], key)
+	clear(rec[at+len(key):])
+	if l.ttl > 0 {
+		rec[at+len(key)+len(l.values)] = uint64(l.clock.now)
+	}
+	m.born(uint32(o))
+	return uint32(o)
+}
+
+// Get gives the values of a record, to read. The slice is valid until the next Upsert.
+func (m *Map) Get(r Ref) []uint64 {
+	v := m.valuesAt(uint32(r) - 1)
+	return m.recs[v : v+uint32(len(m.lay.values))]
+}
+
+// Touch gives the values of a record, to write, and renews its TTL stamp. Every change goes through it.
+func (m *Map) Touch(r Ref) []uint64 {
+	o := uint32(r) - 1
+	h := m.recs[o]
+	if h&markMask != m.lay.cur {
+		m.touch(o)
+	}
+	v, n := o+1+uint32(h>>wordsShift)&0xFF, uint32(len(m.lay.values))
+	if h>>wordsShift&0xFF == longKey {
+		v = m.valuesAt(o)
+	}
+	if m.lay.ttl > 0 {
+		m.recs[v+n] = uint64(m.lay.clock.now)
+	}
+	return m.recs[v : v+n : v+n]
+}
+
+// Key gives the key of a record; its words are valid until the next Upsert. Hash is not kept and stays 0.
+func (m *Map) Key(r Ref) Key {
+	at, n := m.keyAt(uint32(r) - 1)
+	return Key{Words: m.recs[at : at+n : at+n], Group: m.group(uint32(r) - 1)}
+}
+
+func (m *Map) group(o uint32) int32 { return int32(m.recs[o] >> groupShift & 0xFFFF) }
+
+// Delete removes a record with everything that hangs off it.
+func (m *Map) Delete(r Ref) {
+	o := uint32(r) - 1
+	tag := uint32(m.recs[o] >> 32)
+	mask := uint32(len(m.slots) - 1)
+	for p := tag >> m.shift; ; p = (p + 1) & mask {
+		if uint32(m.slots[p]) == uint32(r) {
+			m.remove(p, o)
+			return
+		}
+		if m.slots[p] == 0 {
+			return
+		}
+	}
+}
+
+// remove takes the record at o out of its slot and marks it dead.
+func (m *Map) remove(slot, o uint32) {
+	for i, kid := range m.lay.kidOf {
+		if kid >= 0 {
+			m.Collection(i).Clear(Ref(o + 1))
+		}
+	}
+	m.unslot(slot)
+	m.kill(o)
+}
+
+// unslot empties a slot and shifts the ones behind it back towards their homes.
+func (m *Map) unslot(p uint32) {
+	mask := uint32(len(m.slots) - 1)
+	for q := (p + 1) & mask; ; q = (q + 1) & mask {
+		s := m.slots[q]
+		if s == 0 {
+			break
+		}
+		home := uint32(s>>32) >> m.shift
+		if (q-home)&mask >= (q-p)&mask {
+			m.slots[p] = s
+			p = q
+		}
+	}
+	m.slots[p] = 0
+}
+
+// kill marks a record that no slot names any more as dead.
+func (m *Map) kill(o uint32) {
+	if m.recs[o]&markMask != m.lay.cur {
+		m.touch(o)
+	}
+	if m.text != nil {
+		v := m.valuesAt(o)
+		for _, i := range m.lay.bytes {
+			m.text.free(m.recs[v+uint32(i)])
+			m.recs[v+uint32(i)] = 0
+		}
+	}
+	m.recs[o] |= deadFlag
+	m.n--
+	m.dead += int(m.size(o))
+}
+
+// First gives the oldest live record, 0 if there is none; Next the one inserted after r. Records come in the order of
+// insertion. Deleting records on the way is allowed, inserting is not.
+func (m *Map) First() Ref { return m.liveFrom(0) }
+
+// Next gives the live record after r, 0 at the end.
+func (m *Map) Next(r Ref) Ref {
+	o := uint32(r) - 1
+	return m.liveFrom(o + m.size(o))
+}
+
+func (m *Map) liveFrom(o uint32) Ref {
+	for int(o) < len(m.recs) {
+		if m.recs[o]&deadFlag == 0 && (m.lay.ttl == 0 || !m.expired(o)) {
+			return Ref(o + 1)
+		}
+		o += m.size(o)
+	}
+	return 0
+}
+
+// Bytes gives the byte string of a value, without copying; it never changes. ok is false if none was put.
+func (m *Map) Bytes(r Ref, value int) (s string, ok bool) {
+	ref := m.recs[m.valuesAt(uint32(r)-1)+uint32(value)]
+	if ref == 0 {
+		return "", false
+	}
+	return m.text.get(ref), true
+}
+
+// PutBytes sets the byte string of a value to a copy of s.
+func (m *Map) PutBytes(r Ref, value int, s string) {
+	if m.text == nil {
+		m.text = &byteArena{}
+	}
+	w := &m.Touch(r)[value]
+	m.text.free(*w)
+	*w = m.text.put(s)
+	if m.text.wasteful() {
+		m.compactText()
+	}
+}
+
+// FreeBytes takes the byte string of a value away.
+func (m *Map) FreeBytes(r Ref, value int) {
+	if w := &m.Touch(r)[value]; *w != 0 {
+		m.text.free(*w)
+		*w = 0
+	}
+}
+
+// Reset empties the map. Memory of moderate size is kept for its next use.
+func (m *Map) Reset() {
+	clear(m.slots)
+	m.recs = m.recs[:0]
+	m.text = nil // strings that were handed out keep the old bytes
+	m.n, m.dead, m.nextID = 0, 0, 0
+	m.dirty, m.snap, m.given = m.dirty[:0], nil, false
+	for _, k := range m.kids {
+		if k != nil {
+			k.Reset()
+		}
+	}
+}
+
+// memory is what the map holds, in bytes.
+func (m *Map) memory() int {
+	n := 8 * (cap(m.slots) + cap(m.recs))
+	if m.text != nil {
+		n += m.text.size()
+	}
+	for _, k := range m.kids {
+		if k != nil {
+			n += k.memory()
+		}
+	}
+	return n
+}
