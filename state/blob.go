@@ -46,7 +46,8 @@ type blob struct {
 	records int
 	name    uint32
 	payload []byte
-	subtask int // the former subtask, by position
+	subtask int   // the former subtask, by position
+	from    Range // its key groups
 }
 
 // openBlob checks and splits a blob. Whatever the bytes are, it gives an error or a sound header.
@@ -105,7 +106,7 @@ func (w *blobWriter) open() {
 	if w.buf == nil {
 		w.buf = make([]byte, blobHeader, 4096)
 	}
-	w.first, w.last, w.records = MaxGroups, -1, 0
+	w.first, w.last, w.records = maxGroups, -1, 0
 }
 
 // begun reports whether a part is being written.
@@ -143,7 +144,7 @@ func (w *blobWriter) recordAll(words []uint64) error {
 	if err := w.record(0, words); err != nil {
 		return err
 	}
-	w.last = MaxGroups - 1
+	w.last = maxGroups - 1
 	return nil
 }
 

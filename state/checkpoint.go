@@ -157,3 +157,10 @@ type RestoredSubtask struct {
 	SubtaskState
 	Blobs BlobReader
 }
+
+// File is one data file of a savepoint.
+type File struct {
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
+	CRC   uint32 `json:"crc32c"`
+}

@@ -18,19 +18,36 @@ type Collection struct {
 // Collection gives the collections of a value.
 func (m *Map) Collection(value int) Collection {
 	i := m.lay.kidOf[value]
+	if m.kids == nil || m.kids[i] == nil {
+		m.newKid(i, value)
+	}
+	return Collection{m, m.kids[i], value, m.lay.values[value].Kind}
+}
+
+func (m *Map) newKid(i, value int) {
 	if m.kids == nil {
 		m.kids = make([]*Map, len(m.lay.kids))
 	}
-	if m.kids[i] == nil {
-		kid := newMap(m.lay.kids[i])
-		kid.owner, kid.value = m, value
-		kid.freeze, kid.unit = kid.lay.freeze, kid.lay.shared
-		if kid.unit == nil {
-			kid.unit = &unit{freeze: kid.lay.freeze, spread: m.unitSpread()}
-		}
-		m.kids[i] = kid
+	kid := newMap(m.lay.kids[i])
+	kid.owner, kid.value = m, value
+	kid.freeze, kid.unit = kid.lay.freeze, kid.lay.shared
+	if kid.unit == nil {
+		kid.unit = &unit{freeze: kid.lay.freeze, spread: m.unitSpread()}
 	}
-	return Collection{m, m.kids[i], value, m.lay.values[value].Kind}
+	m.kids[i] = kid
+}
+
+// partOf gives the map itself (0), or the map of a collection's elements.
+func (m *Map) partOf(part int) *Map {
+	if part == 0 {
+		return m
+	}
+	for value, kid := range m.lay.kidOf {
+		if kid == part-1 {
+			return m.Collection(value).elems
+		}
+	}
+	return nil
 }
 
 // ends gives the owner's hidden words: first and last element, root of the tree and number of elements.
@@ -63,7 +80,7 @@ func (c Collection) Next(e Ref) Ref { return low(c.links(e)[0]) }
 func (c Collection) Prev(e Ref) Ref { return high(c.links(e)[0]) }
 
 // Elem gives the words of an element, to read, valid until the next Add.
-func (c Collection) Elem(e Ref) []uint64 { return c.elems.Key(e).Words[c.prefix():] }
+func (c Collection) Elem(e Ref) []uint64 { return c.elems.Key(e)[c.prefix():] }
 
 // prefix is the number of words before those of the element: the owner's number, and in lists the element's own.
 func (c Collection) prefix() int {
@@ -147,14 +164,21 @@ func (c Collection) Add(owner Ref, elem []uint64) (e Ref, inserted bool) {
 func (c Collection) insert(owner Ref, key []uint64, tag uint32, group int32) Ref {
 	m := c.elems
 	m.reserve()
-	var e Ref
-	_, first, dup := uint32(0), uint32(0), false
+	e := Ref(m.appendRecord(key, tag, group) + 1)
+	m.n++
+	c.place(owner, e)
+	return e
+}
+
+// place gives an element that has no links yet its slot, or its place behind an equal one, and its neighbours.
+func (c Collection) place(owner, e Ref) {
+	m := c.elems
+	tag, key := uint32(m.recs[e-1]>>32), m.Key(e)
+	first, dup := uint32(0), false
 	if c.kind == List {
 		_, first, dup = c.lookup(key[0], key[2:], tag)
 	}
 	if dup {
-		e = Ref(m.appendRecord(key, tag, group) + 1)
-		m.n++
 		head := c.links(Ref(first + 1))
 		if tail := low(head[1]); tail != 0 {
 			setHigh(&c.links(tail)[1], e)
@@ -163,14 +187,13 @@ func (c Collection) insert(owner Ref, key []uint64, tag uint32, group int32) Ref
 		}
 		setLow(&head[1], e)
 	} else {
-		e = Ref(m.insert(key, tag, group) + 1)
+		m.fillSlot(tag, uint32(e)-1)
 	}
 	before := c.Last(owner)
 	if c.kind == Sorted {
 		before = c.plant(owner, e)
 	}
 	c.chain(owner, before, e)
-	return e
 }
 
 // chain puts e behind the element before (0: to the front).
@@ -215,7 +238,7 @@ func (c Collection) Remove(owner, e Ref) {
 // drop takes an element out of its slot, or out of the chain of equal elements, and kills it.
 func (c Collection) drop(e Ref) {
 	m := c.elems
-	key := m.Key(e).Words
+	key := m.Key(e)
 	slot, first, ok := c.lookup(key[0], key[c.prefix():], uint32(m.recs[e-1]>>32))
 	if !ok {
 		return

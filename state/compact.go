@@ -92,8 +92,8 @@ func (m *Map) compactText() {
 }
 
 // A link word holds two Refs.
-func pair(a, b Ref) uint64  { return uint64(a)<<32 | uint64(b) }
-func high(w uint64) Ref     { return Ref(w >> 32) }
-func low(w uint64) Ref      { return Ref(w) }
+func pair(a, b Ref) uint64     { return uint64(a)<<32 | uint64(b) }
+func high(w uint64) Ref        { return Ref(w >> 32) }
+func low(w uint64) Ref         { return Ref(w) }
 func setHigh(w *uint64, r Ref) { *w = pair(r, low(*w)) }
 func setLow(w *uint64, r Ref)  { *w = pair(high(*w), r) }

@@ -5,51 +5,22 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+
+	"runnel/types"
 )
 
-// Key is the encoded key of one row. Two keys are the same if their words are. Hash is the one hash of the words that
-// also decides the key group; state only ever compares and stores it, so it must be the same for ever.
+// Key is the encoded key of one row: the words of a types.KeyCodec, their types.HashKey, and the key group.
 type Key struct {
 	Words []uint64
 	Hash  uint64
 	Group int32
 }
 
-// Keys holds the encoded keys of a batch, row by row.
-type Keys struct {
-	Words []uint64
-	Ends  []uint32 // key i is Words[Ends[i-1]:Ends[i]]
-	Hash  []uint64
-	Group []int32
-}
+// KeyAt gives the key of live row i of a batch, encoded by a types.KeyCodec and dealt by types.KeyGroups.
+func KeyAt(k *types.Keys, groups []int32, i int) Key { return Key{k.Key(i), k.Hash[i], groups[i]} }
 
-// Len is the number of keys.
-func (k *Keys) Len() int { return len(k.Hash) }
-
-// Reset empties k and keeps its memory.
-func (k *Keys) Reset() {
-	k.Words, k.Ends, k.Hash, k.Group = k.Words[:0], k.Ends[:0], k.Hash[:0], k.Group[:0]
-}
-
-// Append adds a key; its words are copied.
-func (k *Keys) Append(key Key) {
-	k.Words = append(k.Words, key.Words...)
-	k.Ends = append(k.Ends, uint32(len(k.Words)))
-	k.Hash = append(k.Hash, key.Hash)
-	k.Group = append(k.Group, key.Group)
-}
-
-// At gives key i. Its words are those of k.
-func (k *Keys) At(i int) Key {
-	from := uint32(0)
-	if i > 0 {
-		from = k.Ends[i-1]
-	}
-	return Key{k.Words[from:k.Ends[i]:k.Ends[i]], k.Hash[i], k.Group[i]}
-}
-
-// MaxGroups is the greatest max-parallelism, and so the greatest number of key groups.
-const MaxGroups = 32768
+// maxGroups is the greatest number of key groups.
+const maxGroups = types.MaxMaxParallelism
 
 // Range is a range of key groups, both ends included.
 type Range struct {
@@ -69,15 +40,14 @@ func (r Range) Len() int { return int(r.Last-r.First) + 1 }
 // String prints the range as 0-63.
 func (r Range) String() string { return fmt.Sprintf("%d-%d", r.First, r.Last) }
 
-// RangeOf gives the key groups of one subtask: those with group*parallelism/groups == subtask (Flink's assignment).
-func RangeOf(subtask, parallelism, groups int) Range {
-	first := (subtask*groups + parallelism - 1) / parallelism
-	last := ((subtask+1)*groups - 1) / parallelism
+// RangeOf gives the key groups of one subtask.
+func RangeOf(subtask, parallelism, maxParallelism int) Range {
+	first, last := types.KeyGroupRange(subtask, parallelism, maxParallelism)
 	return Range{int32(first), int32(last)}
 }
 
-// tagOf spreads a hash over the 32 bits that tables keep of it. Tables use the high bits as the home slot.
-func tagOf(hash uint64) uint32 { return uint32(hash * 0x9E3779B97F4A7C15 >> 32) }
+// tagOf is the part of a hash that tables keep. Its high bits are the home slot.
+func tagOf(hash uint64) uint32 { return uint32(hash >> 32) }
 
 // hashElem is the hash of an element of a collection: the owner's number and the element's words. It is stored in
 // checkpoints as part of the record and must never change.

@@ -44,10 +44,15 @@ type layout struct {
 	kidOf  []int     // value -> index into kids, -1
 	elemOf ValueKind // for the elements of a collection: its kind; Word otherwise
 
-	track   bool   // part of checkpoints
-	cur     uint64 // mark of records written in the open epoch
-	closed  uint64 // mark of records of the closed epoch that were not drained
-	freeze  uint32 // counts freezes
+	track   bool                              // part of checkpoints
+	cur     uint64                            // mark of records written in the open epoch
+	closed  uint64                            // mark of records of the closed epoch that were not drained
+	freeze  uint32                            // counts freezes
+	full    bool                              // the last freeze wants every record
+	done    int64                             // the newest checkpoint that had completed at the last freeze
+	ckpt    int64                             // the checkpoint of the last freeze
+	onMove  func(m *Map, moved func(Ref) Ref) // told of every compaction
+	shared  *unit                             // of all maps, if they have one in common
 	scratch []uint64
 }
 

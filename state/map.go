@@ -145,14 +145,19 @@ func (m *Map) Upsert(k Key) (r Ref, inserted bool) {
 func (m *Map) insert(key []uint64, tag uint32, group int32) uint32 {
 	m.reserve()
 	o := m.appendRecord(key, tag, group)
+	m.fillSlot(tag, o)
+	m.n++
+	return o
+}
+
+// fillSlot gives the record at o a slot.
+func (m *Map) fillSlot(tag, o uint32) {
 	mask := uint32(len(m.slots) - 1)
 	p := tag >> m.shift
 	for m.slots[p] != 0 {
 		p = (p + 1) & mask
 	}
 	m.slots[p] = uint64(tag)<<32 | uint64(o+1)
-	m.n++
-	return o
 }
 
 // reserve makes room for one more record.
@@ -251,11 +256,14 @@ func (m *Map) Touch(r Ref) []uint64 {
 	return m.recs[v : v+n : v+n]
 }
 
-// Key gives the key of a record; its words are valid until the next Upsert. Hash is not kept and stays 0.
-func (m *Map) Key(r Ref) Key {
+// Key gives the words of a record's key, valid until the next Upsert.
+func (m *Map) Key(r Ref) []uint64 {
 	at, n := m.keyAt(uint32(r) - 1)
-	return Key{Words: m.recs[at : at+n : at+n], Group: m.group(uint32(r) - 1)}
+	return m.recs[at : at+n : at+n]
 }
+
+// Group gives the key group of a record.
+func (m *Map) Group(r Ref) int32 { return m.group(uint32(r) - 1) }
 
 func (m *Map) group(o uint32) int32 { return int32(m.recs[o] >> groupShift & 0xFFFF) }
 

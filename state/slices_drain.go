@@ -17,12 +17,12 @@ type slicesSnap struct {
 	draining bool
 	records  int64
 	drops    []int64 // slices dropped in the open epoch of which something was given to a checkpoint
-	closed   []int64        // of the closed epoch, and of checkpoints that did not complete
+	closed   []int64 // of the closed epoch, and of checkpoints that did not complete
 	rolled   uint32
-	dropped  int                // how many of closed were drained
-	gathered [][]gathered       // by part
-	next     []int              // how many of gathered were drained, by part
-	walk     []int64            // times to drain
+	dropped  int          // how many of closed were drained, in this part
+	gathered [][]gathered // by part
+	next     []int        // how many of gathered were drained, by part
+	walk     []int64      // times to drain
 	at       int
 	part     int
 }
@@ -56,8 +56,16 @@ func (s *Slices) frozen(Freeze) {
 	s.snap.records = int64(s.Len())
 }
 
-// parts gives the map of a slice's records and those of its collections, nil where there is none.
-func (s *Slices) partOf(m *Map, part int) *Map {
+// unitOf gives the unit of a part: of the records, or of a collection's elements.
+func (s *Slices) unitOf(part int) *unit {
+	if part == 0 {
+		return s.lay.shared
+	}
+	return s.lay.kids[part-1].shared
+}
+
+// existing gives the map of a slice's records (0) or of a collection's elements, nil if there is none yet.
+func (m *Map) existing(part int) *Map {
 	if part == 0 {
 		return m
 	}
@@ -76,7 +84,7 @@ func (s *Slices) forget(time int64, m *Map) {
 	n := &s.snap
 	if n.draining {
 		for part := range n.gathered {
-			p := s.partOf(m, part)
+			p := m.existing(part)
 			if p == nil {
 				continue
 			}
@@ -105,13 +113,9 @@ func (s *Slices) drain(w *blobWriter, budget int) (left int, done bool, err erro
 	s.arrange()
 	n := &s.snap
 	name := nameSum(s.desc.Name)
-	for ; n.part < len(n.gathered); n.part, n.at = n.part+1, 0 {
-		u := s.lay.shared
-		if n.part > 0 {
-			u = s.lay.kids[n.part-1].shared
-		}
+	for ; n.part < len(n.gathered); n.part, n.at, n.dropped = n.part+1, 0, 0 {
 		if !w.begun() {
-			w.begin(name, uint8(n.part), 0, u.add)
+			w.begin(name, uint8(n.part), 0, s.unitOf(n.part).add)
 		}
 		if budget, err = s.drainDropped(w, budget); err != nil || budget <= 0 {
 			return 0, false, err
@@ -130,7 +134,7 @@ func (s *Slices) drain(w *blobWriter, budget int) (left int, done bool, err erro
 // drainDropped drains the drops and the records of slices dropped during this drain.
 func (s *Slices) drainDropped(w *blobWriter, budget int) (int, error) {
 	n := &s.snap
-	if n.part == 0 && !s.lay.shared.asBase {
+	if !s.unitOf(n.part).asBase {
 		for ; budget > 0 && n.dropped < len(n.closed); budget-- {
 			if err := w.recordAll([]uint64{uint64(n.closed[n.dropped]), dropFlag}); err != nil {
 				return 0, err
@@ -158,7 +162,7 @@ func (s *Slices) drainOpen(w *blobWriter, budget int) (int, error) {
 		var p *Map
 		m := s.open[time]
 		if m != nil {
-			p = s.partOf(m, n.part)
+			p = m.existing(n.part)
 		}
 		if p == nil {
 			n.at++
@@ -192,7 +196,7 @@ func (s *Slices) abort() {
 	n := &s.snap
 	for _, m := range s.open {
 		for part := range 1 + len(s.lay.kids) {
-			if p := s.partOf(m, part); p != nil {
+			if p := m.existing(part); p != nil {
 				p.giveUp()
 			}
 		}
@@ -204,4 +208,40 @@ func (s *Slices) handle() StateHandle {
 	h := StateHandle{Descriptor: s.desc, Records: s.snap.records}
 	s.lay.each(func(l *layout) { h.Blobs = l.shared.refs(h.Blobs) })
 	return h
+}
+
+// dropRestored forgets what former subtasks with the given groups had saved of a slice before it was dropped.
+func (s *Slices) dropRestored(time int64, part int, groups Range) {
+	m := s.Of(time)
+	if m == nil {
+		return
+	}
+	p := m.partOf(part)
+	for r := p.First(); r != 0; r = p.Next(r) {
+		if !groups.Has(p.Group(r)) {
+			continue
+		}
+		if slot, o, ok := p.lookup(p.Key(r), uint32(p.recs[r-1]>>32)); ok {
+			p.unslot(slot)
+			p.kill(o)
+		}
+	}
+	if part == 0 && m.n == 0 {
+		s.Drop(time)
+	}
+}
+
+func (s *Slices) loaded() error {
+	s.lay.each(func(l *layout) { l.loading(true) })
+	defer s.lay.each(func(l *layout) { l.loading(false) })
+	for _, t := range slices.Clone(s.Times()) {
+		if s.open[t].n == 0 {
+			s.Drop(t)
+			continue
+		}
+		if err := s.open[t].link(); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -1,6 +1,8 @@
 package state
 
-import "time"
+import (
+	"time"
+)
 
 // TableSpec is the form of a table's records.
 type TableSpec struct {
@@ -18,6 +20,7 @@ type Table struct {
 	warm   uint64
 	walk   tableWalk
 	sweep  tableSweep
+	onLoad func(*Map) // told of every map that was restored
 }
 
 // Table registers a table, and restores it if the Keyed was made to restore.
@@ -73,14 +76,14 @@ func (t *Table) Len() int {
 
 // Stage loads what the lookups of a batch of keys will need: first all slots, then all records. The loads do not wait
 // for each other, so cache misses overlap; it pays from some hundred thousand keys on and costs little below.
-func (t *Table) Stage(keys *Keys) {
-	n := keys.Len()
+func (t *Table) Stage(hashes []uint64, groups []int32) {
+	n := len(hashes)
 	if cap(t.hint) < n {
 		t.hint = make([]uint32, n)
 	}
 	hint := t.hint[:n]
-	groups := keys.Group[:n]
-	for i, h := range keys.Hash[:n] {
+	groups = groups[:n]
+	for i, h := range hashes {
 		hint[i] = 0
 		if m := t.groups[groups[i]-t.first]; m != nil && len(m.slots) > 0 {
 			hint[i] = uint32(m.slots[tagOf(h)>>m.shift])
@@ -126,9 +129,9 @@ func (t *Table) Sweep(max int) {
 	}
 }
 
-func (t *Table) descriptor() *Descriptor   { return &t.desc }
-func (t *Table) layouts(f func(*layout))   { t.lay.each(f) }
-func (t *Table) frozen(Freeze) { t.walk = tableWalk{records: int64(t.Len())} }
+func (t *Table) descriptor() *Descriptor { return &t.desc }
+func (t *Table) layouts(f func(*layout)) { t.lay.each(f) }
+func (t *Table) frozen(Freeze)           { t.walk = tableWalk{records: int64(t.Len())} }
 func (t *Table) size() int64 {
 	n := int64(8 * len(t.groups))
 	for _, m := range t.groups {

@@ -1,11 +1,15 @@
 package state
 
-import "math"
+import (
+	"math"
+
+	"runnel/types"
+)
 
 // Timers holds the timers of one kind (event time or processing time) of an operator: pairs of time and key, each at
 // most once, given out in order of time.
 type Timers struct {
-	*Table
+	tab     *Table
 	heaps   [][]timer // by key group: a binary heap by time, then age
 	first   []int64   // a tree over the groups: each node the earliest time below it; leaves begin at leaf
 	leaf    int
@@ -25,18 +29,19 @@ const NoTimer int64 = math.MaxInt64
 
 // Timers registers timers, and restores them if the Keyed was made to restore.
 func (k *Keyed) Timers(d Descriptor) (*Timers, error) {
-	// The record's key is the time and the key's words, its value the key's hash.
-	t := &Timers{Table: k.newTable(d, TableSpec{Values: Words(1)})}
-	t.desc.Kind, t.desc.Layout = "timers", "word"
-	t.heaps = make([][]timer, len(t.groups))
-	for t.leaf = 1; t.leaf < len(t.groups); t.leaf *= 2 {
+	t := &Timers{tab: k.newTable(d, TableSpec{})} // a record is nothing but a key: the time, then the words of the timer's key
+	t.tab.desc.Kind = "timers"
+	n := len(t.tab.groups)
+	t.heaps = make([][]timer, n)
+	for t.leaf = 1; t.leaf < n; t.leaf *= 2 {
 	}
 	t.first = make([]int64, 2*t.leaf)
 	for i := range t.first {
 		t.first[i] = NoTimer
 	}
-	t.lay.onMove = t.rebuild
-	if err := k.register(t); err != nil {
+	t.tab.lay.onMove = func(m *Map, _ func(Ref) Ref) { t.rebuild(m) }
+	t.tab.onLoad = t.rebuild
+	if err := k.register(t.tab); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -49,25 +54,24 @@ func (t *Timers) record(time int64, k Key) Key {
 
 // Add registers a timer; false: it was registered before.
 func (t *Timers) Add(time int64, k Key) bool {
-	m := t.Of(k.Group)
+	m := t.tab.Of(k.Group)
 	r, inserted := m.Upsert(t.record(time, k))
 	if !inserted {
 		return false
 	}
-	m.Touch(r)[0] = k.Hash
-	t.push(int(k.Group-t.Table.first), timer{time, r})
+	t.push(int(k.Group-t.tab.first), timer{time, r})
 	return true
 }
 
 // Delete takes a timer back; false: there is no such timer.
 func (t *Timers) Delete(time int64, k Key) bool {
-	m := t.Of(k.Group)
+	m := t.tab.Of(k.Group)
 	r := m.Find(t.record(time, k))
 	if r == 0 {
 		return false
 	}
 	m.Delete(r)
-	t.tidy(int(k.Group - t.Table.first))
+	t.tidy(int(k.Group - t.tab.first))
 	return true
 }
 
@@ -88,10 +92,9 @@ func (t *Timers) Pop(to int64) (time int64, k Key, ok bool) {
 		}
 	}
 	g := i - t.leaf
-	m, top := t.groups[g], t.heaps[g][0]
-	k = m.Key(top.ref)
-	t.scratch = append(t.scratch[:0], k.Words[1:]...)
-	k.Words, k.Hash = t.scratch, m.Get(top.ref)[0]
+	m, top := t.tab.groups[g], t.heaps[g][0]
+	t.scratch = append(t.scratch[:0], m.Key(top.ref)[1:]...)
+	k = Key{t.scratch, types.HashKey(t.scratch), m.Group(top.ref)}
 	m.Delete(top.ref)
 	t.tidy(g)
 	return top.time, k, true
@@ -125,7 +128,7 @@ func sink(h []timer, i int) {
 
 // tidy removes deleted timers from the top of a group's heap.
 func (t *Timers) tidy(g int) {
-	h, m := t.heaps[g], t.groups[g]
+	h, m := t.heaps[g], t.tab.groups[g]
 	for len(h) > 0 && m.recs[h[0].ref-1]&deadFlag != 0 {
 		last := len(h) - 1
 		h[0] = h[last]
@@ -153,17 +156,18 @@ func (t *Timers) lead(g int) {
 	}
 }
 
+// Len is the number of timers.
+func (t *Timers) Len() int { return t.tab.Len() }
+
 // rebuild makes a group's heap anew from its records, after these have moved or were restored.
-func (t *Timers) rebuild(m *Map, _ func(Ref) Ref) {
-	g := -1
-	for i, o := range t.groups {
-		if o == m {
-			g = i
-		}
+func (t *Timers) rebuild(m *Map) {
+	if len(m.recs) == 0 {
+		return
 	}
+	g := int(m.group(0) - t.tab.first)
 	h := t.heaps[g][:0]
 	for r := m.First(); r != 0; r = m.Next(r) {
-		h = append(h, timer{int64(m.Key(r).Words[0]), r})
+		h = append(h, timer{int64(m.Key(r)[0]), r})
 	}
 	for i := len(h)/2 - 1; i >= 0; i-- {
 		sink(h, i)
