@@ -1,0 +1,357 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"runnel/connectors"
+	"runnel/exec/op"
+	"runnel/types"
+)
+
+// task is one subtask of a fused group of vertices: one goroutine that owns its operators, edges and gate. Others talk to
+// it through its mailbox only.
+type task struct {
+	run     *attempt
+	spec    *taskSpec
+	subtask int
+	ctx     context.Context
+
+	source *sourceLoop // a task has either a source
+	gate   *gate       // or a gate
+	nodes  []*node     // in topological order; nodes[0] is fed by source or gate
+	outs   []*exchange
+	at     *node // the operator at work
+
+	mail  mailbox
+	state taskState
+
+	idleTime meter // waiting for input
+	waitTime meter // waiting for credit: backpressured
+
+	wakesAt   int64  // processing time in ms for which the clock's timer is set
+	stopTimer func() // ends that timer
+	lastFlush time.Time
+
+	drains []*drain // snapshots whose keyed state is still being copied out
+	align  alignment
+}
+
+// alignment is what the task knows of the barrier being aligned, for statistics.
+type alignment struct {
+	first time.Time
+}
+
+// letter is a message to a task, worked on between batches by the task's goroutine.
+type letter func(t *task) error
+
+type mailbox struct {
+	some atomic.Bool
+	mu   sync.Mutex
+	in   []letter
+	wake chan struct{} // holds one token when the task has something to look at
+}
+
+// poke makes the task look at its mail, its timers and its reader.
+func (m *mailbox) poke() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (m *mailbox) post(l letter) {
+	m.mu.Lock()
+	m.in = append(m.in, l)
+	m.some.Store(true)
+	m.mu.Unlock()
+	m.poke()
+}
+
+func (m *mailbox) take() []letter {
+	if !m.some.Load() {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	in := m.in
+	m.in = nil
+	m.some.Store(false)
+	return in
+}
+
+// errStopped ends a task's loop in good order.
+var errStopped = errors.New("task stopped")
+
+// drainStep is the number of records copied out of frozen state between two batches.
+const drainStep = 4096
+
+// main is the task's goroutine. A panic becomes the failure of the operator that was at work.
+func (t *task) main() (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			name := t.spec.name()
+			if t.at != nil {
+				name = t.at.spec.name
+			}
+			err = &OperatorError{Operator: name, Err: &PanicError{Value: p, Stack: debug.Stack()}}
+		}
+		if cerr := t.close(); cerr != nil && err == nil {
+			err = cerr
+		}
+	}()
+	t.state.set(TaskInitializing, t.run.clock.Now())
+	if err := t.open(); err != nil {
+		return err
+	}
+	t.state.set(TaskRunning, t.run.clock.Now())
+	t.run.running(t)
+	if t.source != nil {
+		err = t.source.loop()
+	} else {
+		err = t.gateLoop()
+	}
+	if errors.Is(err, errStopped) {
+		return nil
+	}
+	return err
+}
+
+// PanicError is a panic of an operator or connector: a bug, kept from taking the process down.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// open opens the operators from the end of the chain to its head, so that nobody is handed rows before it is open.
+func (t *task) open() error {
+	for i := len(t.nodes) - 1; i >= 0; i-- {
+		n := t.nodes[i]
+		t.at = n
+		if err := t.run.restoreNode(n); err != nil {
+			return n.fail(err)
+		}
+		n.opened = true
+		if err := n.op.Open(t.context(n)); err != nil {
+			return n.fail(err)
+		}
+	}
+	t.at = nil
+	if t.source != nil {
+		return t.source.open()
+	}
+	return nil
+}
+
+// close closes the operators and waits for whatever they started.
+func (t *task) close() error {
+	var first error
+	if t.source != nil {
+		first = t.source.close()
+	}
+	for _, n := range t.nodes {
+		if err := n.closeOp(); err != nil && first == nil {
+			first = err
+		}
+	}
+	if t.stopTimer != nil {
+		t.stopTimer()
+	}
+	return first
+}
+
+// context makes what an operator sees of the engine.
+func (t *task) context(n *node) *op.Context {
+	r := t.run
+	ctx := &op.Context{
+		Ctx: t.ctx, Name: n.spec.name, Out: n, Subtask: t.subtask, Of: t.spec.parallelism,
+		Env: r.exprEnv(n), Log: r.log.With("operator", n.spec.name, "subtask", t.subtask),
+		Now:     r.clock.Now,
+		WakeAt:  func(ms int64) { n.wakeAt(ms) },
+		Counter: n.metrics.counter,
+		Gauge:   n.metrics.gauge,
+	}
+	return ctx
+}
+
+// env makes what a connector sees of the engine.
+func (t *task) env(n *node) connectors.Env {
+	return t.run.connectorEnv(n.spec, t.subtask, t.spec.parallelism, n.metrics.gauge)
+}
+
+func (n *node) wakeAt(ms int64) {
+	n.wakes = min(n.wakes, ms)
+	n.task.wakeAt(ms)
+}
+
+// wakeAt sets the clock's timer so that the task looks at its timers at the given processing time.
+func (t *task) wakeAt(ms int64) {
+	if ms >= t.wakesAt {
+		return
+	}
+	if t.stopTimer != nil {
+		t.stopTimer()
+	}
+	t.wakesAt = ms
+	d := time.UnixMilli(ms).Sub(t.run.clock.Now())
+	t.stopTimer = t.run.clock.AfterFunc(max(0, d), t.mail.poke)
+}
+
+// timers calls the operators whose time has come.
+func (t *task) timers() error {
+	if t.wakesAt == types.MaxWatermark {
+		return nil
+	}
+	now := t.run.clock.Now().UnixMilli()
+	if now < t.wakesAt {
+		return nil
+	}
+	t.wakesAt = types.MaxWatermark
+	next := types.MaxWatermark
+	for _, n := range t.nodes {
+		if n.wakes <= now {
+			n.wakes = types.MaxWatermark
+			if n.timed != nil {
+				before := n.enter()
+				if err := n.timed.OnTime(now); err != nil {
+					return n.fail(err)
+				}
+				t.at = before
+			}
+		}
+		next = min(next, n.wakes)
+	}
+	if t.source != nil {
+		if err := t.source.onTime(now); err != nil {
+			return err
+		}
+	}
+	if next < t.wakesAt {
+		t.wakeAt(next)
+	}
+	return nil
+}
+
+// between does what may happen between two batches: letters, timers, draining of frozen state, the buffer timeout.
+func (t *task) between() error {
+	if t.ctx.Err() != nil {
+		return context.Cause(t.ctx)
+	}
+	for _, l := range t.mail.take() {
+		if err := l(t); err != nil {
+			return err
+		}
+	}
+	if err := t.timers(); err != nil {
+		return err
+	}
+	if len(t.drains) > 0 {
+		if err := t.drainSome(); err != nil {
+			return err
+		}
+	}
+	if timeout := t.run.cfg.BufferTimeout; timeout >= 0 && len(t.outs) > 0 {
+		if now := time.Now(); now.Sub(t.lastFlush) >= timeout {
+			t.lastFlush = now
+			return t.flushEdges()
+		}
+	}
+	return nil
+}
+
+// dry is called when the input has nothing more: what was gathered goes out, and frozen state is drained to its end.
+// again reports that there is more to do before waiting.
+func (t *task) dry() (again bool, err error) {
+	if err := t.flushEdges(); err != nil {
+		return false, err
+	}
+	for _, n := range t.nodes {
+		if w, ok := n.op.(dryFlusher); ok {
+			if err := w.flushDry(); err != nil {
+				return false, n.fail(err)
+			}
+		}
+	}
+	return len(t.drains) > 0, nil
+}
+
+// dryFlusher is an operator of the engine that hands over what it holds when the input runs dry.
+type dryFlusher interface{ flushDry() error }
+
+func (t *task) flushEdges() error {
+	for _, x := range t.outs {
+		if err := x.flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gateLoop is the life of a task that is fed by other tasks.
+func (t *task) gateLoop() error {
+	g := t.gate
+	for g.live > 0 {
+		if err := t.between(); err != nil {
+			return err
+		}
+		el, ok := g.next()
+		if !ok {
+			again, err := t.dry()
+			if err != nil {
+				return err
+			}
+			if again {
+				continue
+			}
+			if el, ok = t.await(); !ok {
+				continue
+			}
+		}
+		if el.kind != elemBarrier {
+			if err := g.deliver(el, t.nodes[0]); err != nil {
+				return err
+			}
+			continue
+		}
+		if t.gate.aligning == nil {
+			t.align.first = t.run.clock.Now()
+		}
+		if g.arrive(el) {
+			if err := t.checkpoint(el.barrier); err != nil {
+				return err
+			}
+			g.release()
+		}
+	}
+	return t.stop()
+}
+
+// await blocks until an element, a poke or the end of the task. A received element is put into its channel's queue.
+func (t *task) await() (element, bool) {
+	t.idleTime.begin()
+	defer t.idleTime.end()
+	select {
+	case el := <-t.gate.in:
+		t.gate.keep(el)
+	case <-t.mail.wake:
+	case <-t.ctx.Done():
+	}
+	return element{}, false
+}
+
+// stop tells everybody downstream that nothing follows.
+func (t *task) stop() error {
+	for _, x := range t.outs {
+		if err := x.control(element{kind: elemStop}); err != nil {
+			return err
+		}
+	}
+	return errStopped
+}
