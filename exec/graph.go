@@ -32,6 +32,7 @@ type opSpec struct {
 	vertex      *vertex
 	task        *taskSpec
 	index       int // within its task
+	ordinal     int // among the operators of its kind
 }
 
 // opInput is an input of an operator. Unions are dissolved into several links to one input.
@@ -74,6 +75,7 @@ func (t *taskSpec) name() string {
 func cut(g *plan.Graph, cfg *JobConfig) (*jobGraph, error) {
 	j := &jobGraph{plan: g}
 	specs := map[plan.Node]*opSpec{}
+	kinds := map[string]int{}
 	for _, n := range g.Nodes {
 		switch n.(type) {
 		case *plan.Exchange, *plan.Union:
@@ -92,6 +94,8 @@ func cut(g *plan.Graph, cfg *JobConfig) (*jobGraph, error) {
 			s.inputs = append(s.inputs, opInput{links: links})
 		}
 		s.parallelism = width(s, cfg)
+		s.ordinal = kinds[n.Base().Kind]
+		kinds[n.Base().Kind]++
 		specs[n] = s
 		j.ops = append(j.ops, s)
 		j.parallelism = max(j.parallelism, s.parallelism)
@@ -108,7 +112,7 @@ func cut(g *plan.Graph, cfg *JobConfig) (*jobGraph, error) {
 	}
 	j.maxPar = cfg.MaxParallelism
 	if j.maxPar <= 0 {
-		j.maxPar = defaultMaxParallelism(j.parallelism)
+		j.maxPar = types.DefaultMaxParallelism(j.parallelism)
 	}
 	if j.parallelism > j.maxPar {
 		return nil, fmt.Errorf("job %q: parallelism %d exceeds pipeline.max-parallelism %d", g.JobName, j.parallelism, j.maxPar)
@@ -116,16 +120,6 @@ func cut(g *plan.Graph, cfg *JobConfig) (*jobGraph, error) {
 	j.chain(!cfg.NoChaining)
 	j.fuse()
 	return j, nil
-}
-
-// defaultMaxParallelism is the number of key groups for a job that sets none (semantics.md 12): the parallelism and half
-// of it more, rounded up to a power of two, within 128..32768.
-func defaultMaxParallelism(p int) int {
-	n := 128
-	for n < p+p/2 && n < 32768 {
-		n *= 2
-	}
-	return n
 }
 
 // sources gives the links from the operators that feed an input, looking through exchanges and unions. The exchange

@@ -163,3 +163,15 @@ func (d *dealer) barrier(b *barrier) *SourceState {
 	}
 	return s
 }
+
+// committed tells the connector which positions a completed checkpoint holds.
+func (d *dealer) committed(ctx context.Context, s *SourceState) error {
+	if d.scan.Committed == nil || s == nil {
+		return nil
+	}
+	splits := make([]connectors.Split, len(s.Splits))
+	for i, sp := range s.Splits {
+		splits[i] = connectors.Split{ID: sp.ID, State: sp.State}
+	}
+	return d.scan.Committed(ctx, splits)
+}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"runnel/connectors"
@@ -28,7 +26,7 @@ type task struct {
 	outs   []*exchange
 	at     *node // the operator at work
 
-	mail  mailbox
+	mail  mailbox[letter]
 	state taskState
 
 	idleTime meter // waiting for input
@@ -38,58 +36,14 @@ type task struct {
 	stopTimer func() // ends that timer
 	lastFlush time.Time
 
-	drains []*drain // snapshots whose keyed state is still being copied out
-	align  alignment
-}
-
-// alignment is what the task knows of the barrier being aligned, for statistics.
-type alignment struct {
-	first time.Time
+	alignedFrom time.Time // when the first channel delivered the barrier being aligned
 }
 
 // letter is a message to a task, worked on between batches by the task's goroutine.
 type letter func(t *task) error
 
-type mailbox struct {
-	some atomic.Bool
-	mu   sync.Mutex
-	in   []letter
-	wake chan struct{} // holds one token when the task has something to look at
-}
-
-// poke makes the task look at its mail, its timers and its reader.
-func (m *mailbox) poke() {
-	select {
-	case m.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (m *mailbox) post(l letter) {
-	m.mu.Lock()
-	m.in = append(m.in, l)
-	m.some.Store(true)
-	m.mu.Unlock()
-	m.poke()
-}
-
-func (m *mailbox) take() []letter {
-	if !m.some.Load() {
-		return nil
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	in := m.in
-	m.in = nil
-	m.some.Store(false)
-	return in
-}
-
 // errStopped ends a task's loop in good order.
 var errStopped = errors.New("task stopped")
-
-// drainStep is the number of records copied out of frozen state between two batches.
-const drainStep = 4096
 
 // main is the task's goroutine. A panic becomes the failure of the operator that was at work.
 func (t *task) main() (err error) {
@@ -252,11 +206,6 @@ func (t *task) between() error {
 	if err := t.timers(); err != nil {
 		return err
 	}
-	if len(t.drains) > 0 {
-		if err := t.drainSome(); err != nil {
-			return err
-		}
-	}
 	if timeout := t.run.cfg.BufferTimeout; timeout >= 0 && len(t.outs) > 0 {
 		if now := time.Now(); now.Sub(t.lastFlush) >= timeout {
 			t.lastFlush = now
@@ -279,7 +228,7 @@ func (t *task) dry() (again bool, err error) {
 			}
 		}
 	}
-	return len(t.drains) > 0, nil
+	return false, nil
 }
 
 // dryFlusher is an operator of the engine that hands over what it holds when the input runs dry.
@@ -310,9 +259,8 @@ func (t *task) gateLoop() error {
 			if again {
 				continue
 			}
-			if el, ok = t.await(); !ok {
-				continue
-			}
+			t.await()
+			continue
 		}
 		if el.kind != elemBarrier {
 			if err := g.deliver(el, t.nodes[0]); err != nil {
@@ -321,7 +269,7 @@ func (t *task) gateLoop() error {
 			continue
 		}
 		if t.gate.aligning == nil {
-			t.align.first = t.run.clock.Now()
+			t.alignedFrom = t.run.clock.Now()
 		}
 		if g.arrive(el) {
 			if err := t.checkpoint(el.barrier); err != nil {
@@ -334,7 +282,7 @@ func (t *task) gateLoop() error {
 }
 
 // await blocks until an element, a poke or the end of the task. A received element is put into its channel's queue.
-func (t *task) await() (element, bool) {
+func (t *task) await() {
 	t.idleTime.begin()
 	defer t.idleTime.end()
 	select {
@@ -343,7 +291,6 @@ func (t *task) await() (element, bool) {
 	case <-t.mail.wake:
 	case <-t.ctx.Done():
 	}
-	return element{}, false
 }
 
 // stop tells everybody downstream that nothing follows.

@@ -1,0 +1,88 @@
+package exec
+
+import (
+	"slices"
+	"time"
+)
+
+// checkpoint is what a task does when a barrier has reached it on all channels: held rows go out, every operator is
+// snapshotted, the barrier goes on, and the coordinator hears of it. Nothing else runs in the task meanwhile.
+func (t *task) checkpoint(b *barrier) error {
+	began := time.Now()
+	arrived := t.run.clock.Now()
+	k := &ack{task: t, barrier: b, at: arrived, ops: make([]opAck, len(t.nodes))}
+	if t.gate != nil {
+		k.alignment = arrived.Sub(t.alignedFrom)
+		k.startDelay = t.alignedFrom.Sub(b.trigger)
+	} else {
+		k.startDelay = arrived.Sub(b.trigger)
+	}
+	for _, n := range t.nodes {
+		if n.flusher == nil {
+			continue
+		}
+		before := n.enter()
+		if err := n.flusher.Flush(); err != nil {
+			return n.fail(err)
+		}
+		t.at = before
+	}
+	for i, n := range t.nodes {
+		t.at = n
+		if err := t.snapshot(n, b, &k.ops[i]); err != nil {
+			return n.fail(err)
+		}
+	}
+	t.at = nil
+	for _, x := range t.outs {
+		if err := x.control(element{kind: elemBarrier, barrier: b}); err != nil {
+			return err
+		}
+	}
+	k.sync = time.Since(began)
+	t.run.coord.acknowledge(k)
+	return nil
+}
+
+// snapshot takes one operator's part.
+func (t *task) snapshot(n *node, b *barrier, o *opAck) (err error) {
+	o.spec = n.spec
+	if t.source != nil && n == t.nodes[0] {
+		if o.splits, err = t.source.snapshot(); err != nil {
+			return err
+		}
+	}
+	if n.snap != nil {
+		p, err := n.snap.Snapshot()
+		if err != nil {
+			return err
+		}
+		o.plain, o.hasPlain = slices.Clone(p), true
+	}
+	if s, ok := n.op.(*sinkOp); ok {
+		committables, state, err := s.prepare(b.id)
+		if err != nil {
+			return err
+		}
+		o.writer, o.hasWriter = slices.Clone(state), state != nil
+		for _, c := range committables {
+			o.committables = append(o.committables, slices.Clone(c))
+		}
+	}
+	return nil
+}
+
+// restoreNode gives an operator what the snapshot holds for it, before it is opened.
+func (a *attempt) restoreNode(n *node) error {
+	if s, ok := n.op.(*sinkOp); ok {
+		s.env = a.sinkEnv(n.spec, n.task.env(n))
+	}
+	if a.restored == nil || n.snap == nil {
+		return nil
+	}
+	st := a.restored.operator(stateID(n.spec))
+	if st == nil || len(st.Plain) == 0 {
+		return nil
+	}
+	return n.snap.Restore(st.Plain)
+}
