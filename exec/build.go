@@ -11,6 +11,12 @@ import (
 // attempt.build.
 func newOperator(s *opSpec) (op.Operator, error) {
 	switch n := s.node.(type) {
+	case *plan.Sink:
+		switch s.stage {
+		case stageEnforcer:
+			e := n.Enforcer
+			return op.NewConstraintEnforcer(n.Fields, op.Enforcement{NotNull: e.NotNull, Drop: e.Drop, Length: e.Length}), nil
+		}
 	case *plan.DropUpdateBefore:
 		return op.NewDropUpdateBefore(), nil
 	case *plan.Limit:

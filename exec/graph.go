@@ -20,9 +20,20 @@ type jobGraph struct {
 	maxPar      int // number of key groups
 }
 
+// stage tells apart the operators that one sink node becomes.
+type stage uint8
+
+const (
+	stageWhole       stage = iota // the node is one operator
+	stageEnforcer                 // constraints of the sink's table
+	stageMaterialize              // SinkUpsertMaterializer
+	stageWriter
+)
+
 // opSpec is an operator of the graph, for all its subtasks.
 type opSpec struct {
 	node        plan.Node
+	stage       stage
 	id          int
 	name        string // with its number: Calc[2]
 	fields      []types.Field
@@ -81,24 +92,26 @@ func cut(g *plan.Graph, cfg *JobConfig) (*jobGraph, error) {
 		case *plan.Exchange, *plan.Union:
 			continue
 		}
-		s := &opSpec{node: n, id: n.Base().ID, name: opName(n), fields: n.Base().Fields}
-		for i, in := range n.Base().Inputs {
-			links, err := sources(in, nil, specs)
-			if err != nil {
-				return nil, err
+		var last *opSpec
+		for _, st := range stages(n) {
+			s := &opSpec{node: n, stage: st, id: n.Base().ID, name: opName(n, st), fields: n.Base().Fields}
+			if last == nil {
+				if err := s.connect(specs); err != nil {
+					return nil, err
+				}
+			} else {
+				l := &linkSpec{from: last, to: s}
+				last.outputs = append(last.outputs, l)
+				s.inputs = []opInput{{links: []*linkSpec{l}}}
 			}
-			for _, l := range links {
-				l.to, l.input = s, i
-				l.from.outputs = append(l.from.outputs, l)
-			}
-			s.inputs = append(s.inputs, opInput{links: links})
+			s.parallelism = width(s, cfg)
+			s.ordinal = kinds[n.Base().Kind]
+			j.ops = append(j.ops, s)
+			j.parallelism = max(j.parallelism, s.parallelism)
+			last = s
 		}
-		s.parallelism = width(s, cfg)
-		s.ordinal = kinds[n.Base().Kind]
+		specs[n] = last
 		kinds[n.Base().Kind]++
-		specs[n] = s
-		j.ops = append(j.ops, s)
-		j.parallelism = max(j.parallelism, s.parallelism)
 	}
 	if len(j.ops) == 0 {
 		return nil, fmt.Errorf("job %q: empty graph", g.JobName)
@@ -120,6 +133,38 @@ func cut(g *plan.Graph, cfg *JobConfig) (*jobGraph, error) {
 	j.chain(!cfg.NoChaining)
 	j.fuse()
 	return j, nil
+}
+
+// stages lists the operators that a node becomes.
+func stages(n plan.Node) []stage {
+	k, ok := n.(*plan.Sink)
+	if !ok {
+		return []stage{stageWhole}
+	}
+	var all []stage
+	if len(k.Enforcer.NotNull) > 0 || len(k.Enforcer.Length) > 0 {
+		all = append(all, stageEnforcer)
+	}
+	if k.Materialize {
+		all = append(all, stageMaterialize)
+	}
+	return append(all, stageWriter)
+}
+
+// connect makes the links from the operators that feed s.
+func (s *opSpec) connect(specs map[plan.Node]*opSpec) error {
+	for i, in := range s.node.Base().Inputs {
+		links, err := sources(in, nil, specs)
+		if err != nil {
+			return err
+		}
+		for _, l := range links {
+			l.to, l.input = s, i
+			l.from.outputs = append(l.from.outputs, l)
+		}
+		s.inputs = append(s.inputs, opInput{links: links})
+	}
+	return nil
 }
 
 // sources gives the links from the operators that feed an input, looking through exchanges and unions. The exchange
@@ -266,7 +311,13 @@ func fusedInto(s *opSpec) *taskSpec {
 }
 
 // opName is an operator's name with its number, as semantics.md 13 has it: Source: orders[1], Calc[2], orders[7].
-func opName(n plan.Node) string {
+func opName(n plan.Node, st stage) string {
+	switch st {
+	case stageEnforcer:
+		return fmt.Sprintf("ConstraintEnforcer[%d]", n.Base().ID)
+	case stageMaterialize:
+		return fmt.Sprintf("SinkMaterializer[%d]", n.Base().ID)
+	}
 	switch n := n.(type) {
 	case *plan.Scan:
 		return fmt.Sprintf("Source: %s[%d]", shortName(n.Table.Name), n.ID)
@@ -282,8 +333,7 @@ func opName(n plan.Node) string {
 
 // vertexPart is an operator's name within the name of its vertex.
 func vertexPart(s *opSpec) string {
-	switch n := s.node.(type) {
-	case *plan.Sink:
+	if n, ok := s.node.(*plan.Sink); ok && s.stage == stageWriter {
 		if n.Sink.Committer != nil {
 			return s.name + ": Writer -> " + s.name + ": Committer"
 		}

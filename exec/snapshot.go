@@ -57,6 +57,12 @@ func (s *Snapshot) operator(id string) *OperatorState {
 // state is no reason to refuse a restore (a watermark, a count of rows).
 func stateID(s *opSpec) string {
 	if id := s.node.Base().StateID; id != "" {
+		switch s.stage {
+		case stageEnforcer:
+			return id + "/enforcer"
+		case stageMaterialize:
+			return id + "/materializer"
+		}
 		return id
 	}
 	return fmt.Sprintf("%s%s-%d", minorPrefix, s.node.Base().Kind, s.ordinal)

@@ -53,7 +53,7 @@ func (w *watermarks) open() error {
 	if w.mark == nil {
 		return nil
 	}
-	eval, err := compileExpr(w.mark.Expr, w.s.t.run.exprEnv(w.s.n))
+	eval, err := expr.Compile(w.mark.Expr, w.s.n.spec.fields, w.s.t.run.exprEnv(w.s.n))
 	if err != nil {
 		return fmt.Errorf("watermark expression: %w", err)
 	}
@@ -128,7 +128,7 @@ func (w *watermarks) rows(id string, b *types.Batch) (*types.Batch, error) {
 	}
 	col, err := w.eval(b, sel)
 	if err != nil {
-		if sel, err = cutAt(sel, err); col == nil || len(sel) == 0 {
+		if sel, err = w.cutAt(sel, err); col == nil || len(sel) == 0 {
 			return nil, err
 		}
 		b = &types.Batch{Len: b.Len, Sel: sel, Kinds: b.Kinds, Cols: b.Cols}
@@ -145,13 +145,13 @@ func (w *watermarks) rows(id string, b *types.Batch) (*types.Batch, error) {
 }
 
 // cutAt gives the rows of sel before the one that failed, and the failure as an error of the data.
-func cutAt(sel []int32, err error) ([]int32, error) {
+func (w *watermarks) cutAt(sel []int32, err error) ([]int32, error) {
 	var row *types.RowError
 	if !errors.As(err, &row) {
 		return nil, err
 	}
 	n, _ := slices.BinarySearch(sel, row.Row)
-	return sel[:n], &types.DataError{Place: "the watermark expression", Err: row.Err}
+	return sel[:n], expr.DataError(w.mark.Expr, err)
 }
 
 // onEvent puts a mark behind every row that advances the combined watermark, at most one per Gap rows.
