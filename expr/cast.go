@@ -130,7 +130,7 @@ func (c *compiler) cast(e *Cast) (Eval, error) {
 	if rc.same {
 		return arg, nil
 	}
-	if e.Try || c.env != nil && c.env.LegacyCast {
+	if e.Try || c.env.LegacyCast {
 		rc = rc.try()
 	}
 	if rc.eval != nil {
@@ -151,8 +151,7 @@ func castFails(e *Cast) bool {
 	if e.Try || from.Kind == types.Null {
 		return false
 	}
-	c := &compiler{env: &Env{}}
-	rc, err := c.castOf(from, e.T)
+	rc, err := newCompiler(nil, nil).castOf(from, e.T)
 	return err != nil || !rc.sure
 }
 
@@ -167,10 +166,24 @@ func (c *compiler) castOf(from, to types.Type) (rowCast, error) {
 		return castNumber(types.Of(types.TinyInt), to), nil
 	case from.IsNumeric() && to.Kind == types.Boolean:
 		return castToBool(from), nil
-	case from.IsInteger() && to.IsInterval(), from.IsInterval() && from.Kind == to.Kind:
+	case from.IsInterval() && from.Kind == to.Kind:
 		return castSame(), nil
+	case from.IsInteger() && to.IsInterval():
+		n := intervalUnit(to)
+		return castSure(func(v int64) int64 { return v * n }), nil
 	case from.IsInterval() && to.IsInteger():
-		return castNumber(types.Of(types.BigInt), to), nil
+		n, k := intervalUnit(from), to.Kind
+		return castSure(func(v int64) int64 { return wrap(k, v/n) }), nil
+	case to.IsString():
+		return c.castToText(from, to), nil
+	case to.IsBinary():
+		return c.castToBytes(from, to), nil
+	case from.IsString():
+		return c.castFromText(to)
+	case from.IsTemporal() && to.IsTemporal():
+		return c.castTime(from, to), nil
+	case from.Kind == to.Kind && from.Phys() == types.PhysAny:
+		return c.castNested(from, to)
 	}
 	return rowCast{}, fmt.Errorf("unsupported cast from %s to %s", from, to)
 }

@@ -16,14 +16,19 @@ type compiler struct {
 // Compile makes an expression's kernel for rows with the given columns. One Eval serves one operator instance: it owns
 // scratch memory and must not be called by two goroutines.
 func Compile(e Expr, input []types.Field, env *Env) (Eval, error) {
-	c := &compiler{env: env, input: input}
-	return c.compile(e)
+	return newCompiler(input, env).compile(e)
 }
 
 // CompileFilter makes a condition's kernel, as Compile does.
 func CompileFilter(e Expr, input []types.Field, env *Env) (Filter, error) {
-	c := &compiler{env: env, input: input}
-	return c.filter(e)
+	return newCompiler(input, env).filter(e)
+}
+
+func newCompiler(input []types.Field, env *Env) *compiler {
+	if env == nil {
+		env = &Env{}
+	}
+	return &compiler{env: env, input: input}
 }
 
 func (c *compiler) compile(e Expr) (Eval, error) {

@@ -83,6 +83,7 @@ func loadFunctions() {
 	t.index = map[string]*Function{}
 	for _, family := range [][]Function{
 		logicFunctions(), comparisonFunctions(), arithmeticFunctions(), conditionalFunctions(),
+		stringFunctions(), mathFunctions(), datetimeFunctions(),
 	} {
 		for i := range family {
 			f := &family[i]

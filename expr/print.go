@@ -87,20 +87,7 @@ func list(args []Expr) string {
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // constText is the text of a literal that is not NULL.
-func constText(v types.Datum, t types.Type) string {
-	switch t.Phys() {
-	case types.PhysInt:
-		if t.Kind == types.Boolean {
-			return strconv.FormatBool(v.I != 0)
-		}
-		return strconv.FormatInt(v.I, 10)
-	case types.PhysFloat:
-		return strconv.FormatFloat(v.Float(), 'g', -1, 64)
-	case types.PhysStr:
-		return v.S
-	}
-	return digestDatum(v)
-}
+func constText(v types.Datum, t types.Type) string { return string(types.AppendText(nil, &t, v, nil)) }
 
 // utf16Len is the length of s in UTF-16 units, in which Flink counts literals.
 func utf16Len(s string) int {
