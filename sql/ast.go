@@ -9,8 +9,7 @@ import (
 type Pos struct {
 	// Offset is the number of bytes before the place.
 	Offset int32
-	// Line and Column count from 1. Column counts UTF-16 code units, as Flink's messages do; a tab advances to the next column
-	// after a multiple of eight, as there too.
+	// Line and Column count from 1. Column counts UTF-16 code units, as Flink's messages do; a tab is one of them.
 	Line, Column int32
 }
 
@@ -34,9 +33,10 @@ func (s Span) End() Pos { return s.To }
 
 // Node is any part of a syntax tree. The set of nodes is closed: all of them are in this package.
 type Node interface {
-	// Pos and End bound the text of the node.
+	// Pos and End bound the text of the node; String is [Format] of it.
 	Pos() Pos
 	End() Pos
+	String() string
 }
 
 // Stmt is a whole statement.

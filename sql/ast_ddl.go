@@ -237,7 +237,7 @@ type CreateMaterializedTable struct {
 	Freshness    Expr // an interval, nil without FRESHNESS
 	// RefreshMode is FULL, CONTINUOUS or empty.
 	RefreshMode string
-	As          *Query
+	Query       *Query
 }
 
 // AlterCatalog is ALTER CATALOG name SET|RESET|COMMENT.
@@ -312,13 +312,13 @@ type AlterAction interface {
 // RenameTo is RENAME TO name.
 type RenameTo struct {
 	Span
-	To *Name
+	Name *Name
 }
 
 // RenameColumn is RENAME column TO column.
 type RenameColumn struct {
 	Span
-	From, To *Name
+	Old, New *Name
 }
 
 // SetProperties is SET ('key' = 'value', ..).

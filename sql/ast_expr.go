@@ -13,19 +13,18 @@ const (
 	DoubleLit
 	// StringLit is a character string; Text is its content with all escapes undone and adjacent parts joined.
 	StringLit
-	// BinaryLit is X'0AFF'; Text is its hex digits as written, checked by nobody yet.
+	// BinaryLit is X'0AFF'; Text is its hex digits as written, an even number of them.
 	BinaryLit
 	// TrueLit, FalseLit, UnknownLit and NullLit are the words; Text is empty.
 	TrueLit
 	FalseLit
 	UnknownLit
 	NullLit
-	// DateLit, TimeLit, TimestampLit and TimestampLTZLit are DATE '..', TIME '..', TIMESTAMP '..' and TIMESTAMP WITH LOCAL TIME
-	// ZONE '..'; Text is the content of the string, which the binder has to check.
+	// DateLit, TimeLit and TimestampLit are DATE '..', TIME '..' and TIMESTAMP '..'; Text is the content of the string, which the
+	// binder has to check.
 	DateLit
 	TimeLit
 	TimestampLit
-	TimestampLTZLit
 )
 
 // Literal is a constant. Intervals are [*IntervalLit].
@@ -59,12 +58,12 @@ type IntervalExpr struct {
 // "EPOCH", "DECADE", "CENTURY", "MILLENNIUM".
 type TimeUnit string
 
-// IntervalQualifier is unit[(precision[, fraction])] [TO unit[(fraction)]]. End is empty without TO. The precisions are -1 where the
+// IntervalQualifier is unit[(precision[, fraction])] [TO unit[(fraction)]]. Last is empty without TO. The precisions are -1 where the
 // text has none.
 type IntervalQualifier struct {
 	Span
-	Start     TimeUnit
-	End       TimeUnit
+	First     TimeUnit
+	Last      TimeUnit
 	Precision int
 	Fraction  int
 }
@@ -142,8 +141,6 @@ const (
 	OpEquals // EQUALS of periods
 	OpPrecedes
 	OpSucceeds
-	OpImmediatelyPrecedes
-	OpImmediatelySucceeds
 )
 
 // Binary is an operator between its operands.

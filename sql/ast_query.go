@@ -89,12 +89,12 @@ type WindowSpec struct {
 	Frame       *Frame
 }
 
-// Frame is ROWS or RANGE with its bounds. End is nil where only one bound is written.
+// Frame is ROWS or RANGE with its bounds. Upper is nil where only one bound is written.
 type Frame struct {
 	Span
 	Range bool
-	Start *FrameBound
-	End   *FrameBound
+	Lower *FrameBound
+	Upper *FrameBound
 }
 
 // BoundKind is the kind of a [*FrameBound].
