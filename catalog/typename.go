@@ -126,7 +126,7 @@ func intervalType(t *sql.TypeName) (types.Type, error) {
 	if t.Interval == nil {
 		return types.Type{}, Errorf(NameError, "INTERVAL needs a unit").Node(t)
 	}
-	switch t.Interval.Start {
+	switch t.Interval.First {
 	case "YEAR", "QUARTER", "MONTH":
 		return types.Of(types.IntervalMonths), nil
 	}
