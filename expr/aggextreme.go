@@ -59,21 +59,21 @@ func extremeInt(arg, sign int) *Accumulator {
 		}
 	}
 	return &Accumulator{
-		Words: 2,
+		Slots: words(2),
 		Codec: 1,
-		Add: func(acc []uint64, _ Heap, b *types.Batch, i int32) error {
+		Add: func(acc []uint64, _ Store, b *types.Batch, i int32) error {
 			if c := b.Cols[arg]; !c.Null(i) {
 				offer(acc, c.Int[i])
 			}
 			return nil
 		},
-		Merge: func(acc []uint64, _ Heap, from []uint64, _ Heap) error {
+		Merge: func(acc []uint64, _ Store, from []uint64, _ Store) error {
 			if from[0] != 0 {
 				offer(acc, int64(from[1]))
 			}
 			return nil
 		},
-		Value: func(acc []uint64, _ Heap, out *types.Column) error {
+		Value: func(acc []uint64, _ Store, out *types.Column) error {
 			if acc[0] == 0 {
 				out.AppendNull()
 			} else {
@@ -93,21 +93,21 @@ func extremeFloat(arg, sign int) *Accumulator {
 		}
 	}
 	return &Accumulator{
-		Words: 2,
+		Slots: words(2),
 		Codec: 1,
-		Add: func(acc []uint64, _ Heap, b *types.Batch, i int32) error {
+		Add: func(acc []uint64, _ Store, b *types.Batch, i int32) error {
 			if c := b.Cols[arg]; !c.Null(i) {
 				offer(acc, c.Flt[i])
 			}
 			return nil
 		},
-		Merge: func(acc []uint64, _ Heap, from []uint64, _ Heap) error {
+		Merge: func(acc []uint64, _ Store, from []uint64, _ Store) error {
 			if from[0] != 0 {
 				offer(acc, math.Float64frombits(from[1]))
 			}
 			return nil
 		},
-		Value: func(acc []uint64, _ Heap, out *types.Column) error {
+		Value: func(acc []uint64, _ Store, out *types.Column) error {
 			if acc[0] == 0 {
 				out.AppendNull()
 			} else {
@@ -126,21 +126,21 @@ func extremeWide(arg, sign int) *Accumulator {
 		}
 	}
 	return &Accumulator{
-		Words: 3,
+		Slots: words(3),
 		Codec: 1,
-		Add: func(acc []uint64, _ Heap, b *types.Batch, i int32) error {
+		Add: func(acc []uint64, _ Store, b *types.Batch, i int32) error {
 			if c := b.Cols[arg]; !c.Null(i) {
 				offer(acc, c.Wide[i])
 			}
 			return nil
 		},
-		Merge: func(acc []uint64, _ Heap, from []uint64, _ Heap) error {
+		Merge: func(acc []uint64, _ Store, from []uint64, _ Store) error {
 			if from[0] != 0 {
 				offer(acc, types.Int128{Hi: int64(from[1]), Lo: from[2]})
 			}
 			return nil
 		},
-		Value: func(acc []uint64, _ Heap, out *types.Column) error {
+		Value: func(acc []uint64, _ Store, out *types.Column) error {
 			if acc[0] == 0 {
 				out.AppendNull()
 			} else {
@@ -151,89 +151,92 @@ func extremeWide(arg, sign int) *Accumulator {
 	}
 }
 
-// extremeText keeps a reference to the best text so far.
+// extremeText keeps a flag that there is a value, and the value.
 func extremeText(arg, sign int) *Accumulator {
 	var arena types.Arena
-	var buf []byte
-	offer := func(acc []uint64, h Heap, s string) {
-		if acc[0] == 0 || compareText(h, acc[0], s)*sign < 0 {
-			acc[0] = setText(h, acc[0], s)
+	offer := func(acc []uint64, st Store, s string) {
+		if acc[0] != 0 {
+			if best, _ := st.Bytes(1); strings.Compare(s, best)*sign <= 0 {
+				return
+			}
 		}
+		acc[0] = 1
+		st.PutBytes(1, s)
 	}
 	return &Accumulator{
-		Words:  1,
-		Codec:  1,
-		Blocks: true,
-		Add: func(acc []uint64, h Heap, b *types.Batch, i int32) error {
+		Slots: []Slot{{}, {Kind: BytesSlot}},
+		Codec: 1,
+		Add: func(acc []uint64, st Store, b *types.Batch, i int32) error {
 			if c := b.Cols[arg]; !c.Null(i) {
-				offer(acc, h, c.Str[i])
+				offer(acc, st, c.Str[i])
 			}
 			return nil
 		},
-		Merge: func(acc []uint64, h Heap, from []uint64, fh Heap) error {
+		Merge: func(acc []uint64, st Store, from []uint64, fromStore Store) error {
 			if from[0] != 0 {
-				buf = appendText(buf[:0], fh, from[0])
-				offer(acc, h, string(buf))
+				s, _ := fromStore.Bytes(1)
+				offer(acc, st, s)
 			}
 			return nil
 		},
-		Value: func(acc []uint64, h Heap, out *types.Column) error {
+		Value: func(acc []uint64, st Store, out *types.Column) error {
 			if acc[0] == 0 {
 				out.AppendNull()
 				return nil
 			}
-			out.AppendStr(arena.Take(appendText(arena.Buf(), h, acc[0])))
+			s, _ := st.Bytes(1)
+			out.AppendStr(arena.Take(append(arena.Buf(), s...)))
 			return nil
 		},
-		Free: func(acc []uint64, h Heap) { freeText(h, acc[0]) },
 	}
 }
 
-// extremeOfAll keeps a bag of all values, so that the best one left is known when one is taken back.
+// extremeOfAll keeps all values with their counts, so that the best one left is known when one is taken back. A count
+// may be negative: an out-of-order changelog takes a value back before it brings it.
 func extremeOfAll(arg int, t types.Type, sign int) *Accumulator {
-	side := nodeRight
-	if sign < 0 {
-		side = nodeLeft
+	code := newWordCode(t)
+	count := func(set Elems, key []uint64, delta int64) {
+		e, _ := set.Add(key)
+		v := set.Values(e)
+		if v[0] += uint64(delta); v[0] == 0 {
+			set.Remove(e)
+		}
 	}
-	var key []byte
-	change := func(acc []uint64, h Heap, b *types.Batch, i int32, delta int64) error {
+	change := func(st Store, b *types.Batch, i int32, delta int64) error {
 		if c := b.Cols[arg]; !c.Null(i) {
-			key = appendSortable(key[:0], t, c.At(i))
-			bagAdd(h, &acc[0], key, delta)
+			count(st.Elems(0), code.encode(c, i), delta)
 		}
 		return nil
 	}
+	step := Elems.Next
+	if sign > 0 {
+		step = Elems.Prev
+	}
 	return &Accumulator{
-		Words:  1,
-		Codec:  1,
-		Blocks: true,
-		Add: func(acc []uint64, h Heap, b *types.Batch, i int32) error {
-			return change(acc, h, b, i, 1)
+		Slots: []Slot{{Kind: SortedSlot, Elem: []SlotKind{WordSlot}}},
+		Codec: 1,
+		Add: func(_ []uint64, st Store, b *types.Batch, i int32) error {
+			return change(st, b, i, 1)
 		},
-		Retract: func(acc []uint64, h Heap, b *types.Batch, i int32) error {
-			return change(acc, h, b, i, -1)
+		Retract: func(_ []uint64, st Store, b *types.Batch, i int32) error {
+			return change(st, b, i, -1)
 		},
-		Merge: func(acc []uint64, h Heap, from []uint64, fh Heap) error {
-			return bagWalk(fh, from[0], func(ref uint64) error {
-				key = appendKey(key[:0], fh, ref)
-				bagAdd(h, &acc[0], key, int64(child(fh, ref, nodeCount)))
-				return nil
-			})
-		},
-		Value: func(acc []uint64, h Heap, out *types.Column) error {
-			ref := bagEnd(h, acc[0], side)
-			if ref == 0 {
-				out.AppendNull()
-				return nil
+		Merge: func(_ []uint64, st Store, _ []uint64, fromStore Store) error {
+			set, from := st.Elems(0), fromStore.Elems(0)
+			for e := from.Next(0); e != 0; e = from.Next(e) {
+				count(set, from.Words(e), int64(from.Values(e)[0]))
 			}
-			key = appendKey(key[:0], h, ref)
-			d, err := decodeSortable(key, t)
-			if err != nil {
-				return err
-			}
-			out.Append(d)
 			return nil
 		},
-		Free: func(acc []uint64, h Heap) { bagFree(h, acc[0]) },
+		Value: func(_ []uint64, st Store, out *types.Column) error {
+			set := st.Elems(0)
+			for e := step(set, 0); e != 0; e = step(set, e) {
+				if int64(set.Values(e)[0]) > 0 {
+					return code.decode(set.Words(e), out)
+				}
+			}
+			out.AppendNull()
+			return nil
+		},
 	}
 }

@@ -45,49 +45,98 @@ const (
 	NullsSkipped               // IGNORE NULLS, ABSENT ON NULL
 )
 
-// Heap keeps the variable-length parts of the accumulators of one key group: package exec/op implements it over the
-// arenas of package state. A block is known by its reference, which holds as long as the block lives, over checkpoints
-// and restores too; accumulator words and blocks store references of the same heap. 0 is no block.
-type Heap interface {
-	// Alloc gives a block of n zero bytes, n from 1 to MaxBlock.
-	Alloc(n int) uint64
-	// Bytes gives the content of a block. To change it in place, ask for it with write set: state notes the block as
-	// changed. The slice is valid until the next call of Alloc, Free or Bytes with write set.
-	Bytes(ref uint64, write bool) []byte
-	// Free gives a block back.
-	Free(ref uint64)
+// SlotKind says what an accumulator keeps in one slot of its group's record. The kinds are those of package state.
+type SlotKind uint8
+
+const (
+	WordSlot   SlotKind = iota // a word, kept in place
+	BytesSlot                  // a byte string of any length
+	ListSlot                   // elements in the order of Add; equal ones may repeat
+	SetSlot                    // distinct elements, in the order of their first Add
+	SortedSlot                 // distinct elements in the unsigned order of their words
+)
+
+// Slot is one slot of an accumulator.
+type Slot struct {
+	Kind SlotKind
+	Elem []SlotKind // what each element of a collection carries beside its own words: WordSlot and BytesSlot
 }
 
-// MaxBlock is the greatest size of a Heap's block in bytes. Longer values are kept in several.
-const MaxBlock = 4096
+// Store gives an accumulator the slots of its group's record that are not words. Package exec/op implements it over
+// package state, so that what is written is part of checkpoints and goes when the record goes. Slots are counted from
+// the accumulator's first one.
+type Store interface {
+	// Bytes gives a byte string, false when none was put. It is a view: valid until the next PutBytes or Add.
+	Bytes(slot int) (string, bool)
+	PutBytes(slot int, s string)
+	// Elems gives the collection of a slot, valid until the record changes hands.
+	Elems(slot int) Elems
+}
 
-// Accumulator is an aggregate call compiled for its input. Its state for one group is Words words, which live in the
-// group's record, and the blocks that the words refer to. All functions are single-threaded, and acc always has Words
-// words. The caller handles DISTINCT and FILTER: it calls Add and Retract for the rows that count.
+// Elem names an element of a collection; 0 is none. It is valid until the next Add.
+type Elem uint32
+
+// Elems is a list, set or sorted set. Elements are told apart by their words.
+type Elems interface {
+	ElemFinder
+	ElemWalker
+	ElemValues
+}
+
+// ElemFinder finds, adds and takes out elements.
+type ElemFinder interface {
+	// Find gives the element with these words, in a list the first such one, or 0.
+	Find(words []uint64) Elem
+	// Add gives the element with these words and makes one if there is none; in a list it always makes one.
+	Add(words []uint64) (e Elem, inserted bool)
+	Remove(e Elem)
+}
+
+// ElemWalker walks through a collection in its order.
+type ElemWalker interface {
+	// Next gives the element behind e, or the first one for 0; 0 at the end.
+	Next(e Elem) Elem
+	// Prev gives the element before e, or the last one for 0; 0 at the front.
+	Prev(e Elem) Elem
+	// Words gives the words of an element, to read, valid until the next Add.
+	Words(e Elem) []uint64
+}
+
+// ElemValues are what elements carry.
+type ElemValues interface {
+	// Values gives the words that an element carries, to be changed in place.
+	Values(e Elem) []uint64
+	// Bytes gives a byte string that an element carries, a view as in Store.
+	Bytes(e Elem, value int) (string, bool)
+	PutBytes(e Elem, value int, s string)
+}
+
+// Accumulator is an aggregate call compiled for its input. Its state for one group is len(Slots) slots of the group's
+// record. acc always holds the words of these slots, to be changed in place: those of kind WordSlot are the
+// accumulator's own, what the others hold is the Store's business. A new group has zero words and empty collections.
+// All functions are single-threaded. The caller handles DISTINCT and FILTER: it calls Add and Retract for the rows that
+// count.
 type Accumulator struct {
-	// Words is the number of state words; it may be 0.
-	Words int
+	Slots []Slot
 	// Type is the type of the value.
 	Type types.Type
-	// Codec is the version of the layout of words and blocks, for the state's descriptor.
+	// Codec is the version of what the slots hold, for the state's descriptor.
 	Codec int
-	// Blocks says that the accumulator uses the Heap; without, it may be nil and Free need not be called.
-	Blocks bool
+	// Stored says that there are slots other than words; without, the Store may be nil.
+	Stored bool
 
-	// Init sets fresh words for a new group. Zero words are not always right.
-	Init func(acc []uint64)
 	// Add accumulates physical row i of b.
-	Add func(acc []uint64, h Heap, b *types.Batch, i int32) error
+	Add func(acc []uint64, st Store, b *types.Batch, i int32) error
 	// Retract takes row i back. It is nil unless the call was bound for retraction.
-	Retract func(acc []uint64, h Heap, b *types.Batch, i int32) error
-	// Merge adds what from holds (another accumulator of the same call, in heap fh, which may be h) to acc and leaves
-	// from as it is. It is nil where the function cannot be merged.
-	Merge func(acc []uint64, h Heap, from []uint64, fh Heap) error
+	Retract func(acc []uint64, st Store, b *types.Batch, i int32) error
+	// Merge adds what another accumulator of the same call holds to acc and leaves the other as it is.
+	Merge func(acc []uint64, st Store, from []uint64, fromStore Store) error
 	// Value appends the current result to out, a column of Type.
-	Value func(acc []uint64, h Heap, out *types.Column) error
-	// Free gives the blocks back when the group goes away; the words are garbage after it. Never nil.
-	Free func(acc []uint64, h Heap)
+	Value func(acc []uint64, st Store, out *types.Column) error
 }
+
+// words gives n slots of kind WordSlot.
+func words(n int) []Slot { return make([]Slot, n) }
 
 // LookupAggregate finds an aggregate function by its name or an alias, in any case; nil when there is none.
 func LookupAggregate(name string) *Aggregate {
@@ -150,11 +199,8 @@ func Bind(call AggCall, input []types.Field, retract bool, env *Env) (*Accumulat
 		return nil, err
 	}
 	acc.Type = call.T
-	if acc.Init == nil {
-		acc.Init = func(acc []uint64) { clear(acc) }
-	}
-	if acc.Free == nil {
-		acc.Free = func([]uint64, Heap) {}
+	for _, s := range acc.Slots {
+		acc.Stored = acc.Stored || s.Kind != WordSlot
 	}
 	if !retract {
 		acc.Retract = nil

@@ -58,21 +58,21 @@ func bindCount(b *aggBinding) (*Accumulator, error) {
 		return 1
 	}
 	return &Accumulator{
-		Words: 1,
+		Slots: words(1),
 		Codec: 1,
-		Add: func(acc []uint64, _ Heap, batch *types.Batch, i int32) error {
+		Add: func(acc []uint64, _ Store, batch *types.Batch, i int32) error {
 			acc[0] += counts(batch, i)
 			return nil
 		},
-		Retract: func(acc []uint64, _ Heap, batch *types.Batch, i int32) error {
+		Retract: func(acc []uint64, _ Store, batch *types.Batch, i int32) error {
 			acc[0] -= counts(batch, i)
 			return nil
 		},
-		Merge: func(acc []uint64, _ Heap, from []uint64, _ Heap) error {
+		Merge: func(acc []uint64, _ Store, from []uint64, _ Store) error {
 			acc[0] += from[0]
 			return nil
 		},
-		Value: func(acc []uint64, _ Heap, out *types.Column) error {
+		Value: func(acc []uint64, _ Store, out *types.Column) error {
 			out.AppendInt(int64(acc[0]))
 			return nil
 		},
@@ -138,28 +138,28 @@ func bindAvg(b *aggBinding) (*Accumulator, error) {
 // sumInt adds up modulo 2^64, which wraps right in every narrower type.
 func sumInt(arg int, value func(acc []uint64, out *types.Column)) *Accumulator {
 	return &Accumulator{
-		Words: 2,
+		Slots: words(2),
 		Codec: 1,
-		Add: func(acc []uint64, _ Heap, b *types.Batch, i int32) error {
+		Add: func(acc []uint64, _ Store, b *types.Batch, i int32) error {
 			if c := b.Cols[arg]; !c.Null(i) {
 				acc[0]++
 				acc[1] += uint64(c.Int[i])
 			}
 			return nil
 		},
-		Retract: func(acc []uint64, _ Heap, b *types.Batch, i int32) error {
+		Retract: func(acc []uint64, _ Store, b *types.Batch, i int32) error {
 			if c := b.Cols[arg]; !c.Null(i) {
 				acc[0]--
 				acc[1] -= uint64(c.Int[i])
 			}
 			return nil
 		},
-		Merge: func(acc []uint64, _ Heap, from []uint64, _ Heap) error {
+		Merge: func(acc []uint64, _ Store, from []uint64, _ Store) error {
 			acc[0] += from[0]
 			acc[1] += from[1]
 			return nil
 		},
-		Value: func(acc []uint64, _ Heap, out *types.Column) error { value(acc, out); return nil },
+		Value: func(acc []uint64, _ Store, out *types.Column) error { value(acc, out); return nil },
 	}
 }
 
@@ -173,28 +173,28 @@ func sumFloat(arg int, single bool, value func(acc []uint64, out *types.Column))
 		acc[1] = math.Float64bits(s)
 	}
 	return &Accumulator{
-		Words: 2,
+		Slots: words(2),
 		Codec: 1,
-		Add: func(acc []uint64, _ Heap, b *types.Batch, i int32) error {
+		Add: func(acc []uint64, _ Store, b *types.Batch, i int32) error {
 			if c := b.Cols[arg]; !c.Null(i) {
 				acc[0]++
 				add(acc, c.Flt[i])
 			}
 			return nil
 		},
-		Retract: func(acc []uint64, _ Heap, b *types.Batch, i int32) error {
+		Retract: func(acc []uint64, _ Store, b *types.Batch, i int32) error {
 			if c := b.Cols[arg]; !c.Null(i) {
 				acc[0]--
 				add(acc, -c.Flt[i])
 			}
 			return nil
 		},
-		Merge: func(acc []uint64, _ Heap, from []uint64, _ Heap) error {
+		Merge: func(acc []uint64, _ Store, from []uint64, _ Store) error {
 			acc[0] += from[0]
 			add(acc, math.Float64frombits(from[1]))
 			return nil
 		},
-		Value: func(acc []uint64, _ Heap, out *types.Column) error { value(acc, out); return nil },
+		Value: func(acc []uint64, _ Store, out *types.Column) error { value(acc, out); return nil },
 	}
 }
 
@@ -214,30 +214,30 @@ func sumDecimal(arg int, t types.Type, zero bool, value func(acc []uint64, s int
 		acc[2], acc[3] = uint64(r.Hi), r.Lo
 	}
 	return &Accumulator{
-		Words: 4,
+		Slots: words(4),
 		Codec: 1,
-		Add: func(acc []uint64, _ Heap, b *types.Batch, i int32) error {
+		Add: func(acc []uint64, _ Store, b *types.Batch, i int32) error {
 			if c := b.Cols[arg]; !c.Null(i) {
 				acc[0]++
 				add(acc, wideAt(c, i))
 			}
 			return nil
 		},
-		Retract: func(acc []uint64, _ Heap, b *types.Batch, i int32) error {
+		Retract: func(acc []uint64, _ Store, b *types.Batch, i int32) error {
 			if c := b.Cols[arg]; !c.Null(i) {
 				acc[0]--
 				add(acc, wideAt(c, i).Neg())
 			}
 			return nil
 		},
-		Merge: func(acc []uint64, _ Heap, from []uint64, _ Heap) error {
+		Merge: func(acc []uint64, _ Store, from []uint64, _ Store) error {
 			acc[0] += from[0]
 			if from[1] == 0 && from[0] != 0 {
 				add(acc, types.Int128{Hi: int64(from[2]), Lo: from[3]})
 			}
 			return nil
 		},
-		Value: func(acc []uint64, _ Heap, out *types.Column) error { value(acc, s, zero, out); return nil },
+		Value: func(acc []uint64, _ Store, out *types.Column) error { value(acc, s, zero, out); return nil },
 	}
 }
 
