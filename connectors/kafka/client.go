@@ -316,8 +316,11 @@ func (c *client) groupOffsets(ctx context.Context, group string, partitions map[
 			}
 		}
 		r, err := b.FetchOffset(req)
-		if err == nil && r.Err != sarama.ErrNoError {
-			err = r.Err
+		if err == nil && r.Err == sarama.ErrGroupIDNotFound {
+			return nil // the embedded broker says so of a group that has committed nothing
+		}
+		if err == nil {
+			err = kerror(nil, r.Err)
 		}
 		if err != nil {
 			c.forget(b)

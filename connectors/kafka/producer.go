@@ -285,7 +285,7 @@ func (p *producer) request(part *outPart, b *outBatch) *sarama.ProduceRequest {
 	first := time.UnixMilli(b.millis)
 	rb := &sarama.RecordBatch{
 		Version: 2, Codec: p.lim.codec, CompressionLevel: sarama.CompressionLevelDefault, FirstTimestamp: first, MaxTimestamp: time.UnixMilli(b.latest),
-		LastOffsetDelta: int32(len(b.recs) - 1), ProducerID: p.who.id, ProducerEpoch: p.who.epoch, FirstSequence: -1,
+		LastOffsetDelta: int32(len(b.ptrs) - 1), ProducerID: p.who.id, ProducerEpoch: p.who.epoch, FirstSequence: -1,
 		Records: b.ptrs, IsTransactional: p.who.txn != "",
 	}
 	if p.who.id >= 0 {
@@ -322,8 +322,13 @@ func (p *producer) send(ctx context.Context, part *outPart) error {
 	}
 	part.open = nil
 	part.of.sticky++
+	return p.dispatch(part, b)
+}
+
+// dispatch sends a sealed batch, or leaves it to repair if batches before it have failed.
+func (p *producer) dispatch(part *outPart, b *outBatch) error {
 	b.seq = part.seq
-	part.seq = nextSequence(part.seq, len(b.recs))
+	part.seq = nextSequence(part.seq, len(b.ptrs))
 
 	p.mu.Lock()
 	if err := p.err; err != nil {
@@ -347,6 +352,30 @@ func (p *producer) send(ctx context.Context, part *outPart) error {
 		p.answered(part, b, nil, err)
 	}
 	return nil
+}
+
+// put sends a sealed batch as it is and waits for the answer.
+func (p *producer) put(ctx context.Context, tp topicPartition, b *outBatch) error {
+	t, err := p.topic(ctx, tp.topic)
+	if err != nil {
+		return err
+	}
+	if int(tp.partition) >= len(t.parts) {
+		return fmt.Errorf("topic %s has no partition %d any more", tp.topic, tp.partition)
+	}
+	part := t.parts[tp.partition]
+	if !part.joined {
+		if err := p.join(ctx, part); err != nil {
+			return err
+		}
+		part.joined = true
+	}
+	if err := p.dispatch(part, b); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sleepUntil(ctx, func() bool { return len(part.queue) == 0 })
 }
 
 // errNoAnswer stands for a produce answer that does not speak of the batch.
@@ -409,9 +438,9 @@ func (p *producer) fail(part *outPart, b *outBatch, err error) {
 		return
 	}
 	if errors.Is(err, sarama.ErrMessageSizeTooLarge) {
-		err = fmt.Errorf("%w: the batch has %d records of %d bytes; raise the topic's max.message.bytes or lower 'properties.max.request.size'", err, len(b.recs), len(b.buf))
+		err = fmt.Errorf("%w: the batch has %d records of %d bytes; raise the topic's max.message.bytes or lower 'properties.max.request.size'", err, len(b.ptrs), len(b.buf))
 	}
-	p.err = fmt.Errorf("batch of %d records for topic %s, partition %d: %w", len(b.recs), part.topic, part.partition, err)
+	p.err = fmt.Errorf("batch of %d records for topic %s, partition %d: %w", len(b.ptrs), part.topic, part.partition, err)
 }
 
 // acknowledged takes a batch out. p.mu is held.
@@ -425,7 +454,7 @@ func (p *producer) acknowledged(part *outPart, b *outBatch, offset int64) {
 	}
 	part.queue = slices.Delete(part.queue, i, i+1)
 	p.waiting -= int64(len(b.buf))
-	if len(p.spare) < 16 && cap(b.buf) <= 4<<20 {
+	if len(p.spare) < 16 && b.buf != nil && cap(b.buf) <= 4<<20 {
 		p.spare = append(p.spare, b)
 	}
 }
@@ -544,10 +573,15 @@ func (p *producer) drain(ctx context.Context) error {
 	})
 }
 
-// close ends the producer: requests are cut and what is not acknowledged is given up.
-func (p *producer) close() {
+// halt ends the producer and leaves its client alone; what is not acknowledged is given up.
+func (p *producer) halt() {
 	p.cancel()
-	p.c.dialer.cut()
 	p.stop(errCut)
 	p.wait.Wait()
+}
+
+// close ends the producer and cuts its client's connections.
+func (p *producer) close() {
+	p.c.dialer.cut()
+	p.halt()
 }
