@@ -558,4 +558,3 @@ func TestRowLog(t *testing.T) {
 		}
 	}
 }
-
