@@ -125,19 +125,27 @@ func (r *recordReader) record() (rec encodedRecord, err error) {
 	rec.texts = r.texts
 	for _, i := range r.lay.bytes {
 		r.texts[i] = ""
-		n := rec.vals[i]
-		if n == 0 {
-			continue
+		if rec.vals[i] != 0 {
+			if r.texts[i], err = r.text(rec.vals[i]); err != nil {
+				return rec, err
+			}
 		}
-		n--
-		words, err := r.take(n/8 + (n%8+7)/8)
-		if err != nil {
-			return rec, err
-		}
-		r.buf = appendWords(r.buf[:0], words)
-		r.texts[i] = string(r.buf[:n])
 	}
 	return rec, nil
+}
+
+// text takes a text; w is its length plus one.
+func (r *recordReader) text(w uint64) (string, error) {
+	n := w - 1
+	if w == 0 {
+		return "", errRecord
+	}
+	words, err := r.take(n/8 + (n%8+7)/8)
+	if err != nil {
+		return "", err
+	}
+	r.buf = appendWords(r.buf[:0], words)
+	return string(r.buf[:n]), nil
 }
 
 // loading switches the tracking of changes off while a state is restored, and on again.

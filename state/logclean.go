@@ -1,0 +1,250 @@
+package state
+
+import (
+	"cmp"
+	"slices"
+)
+
+// leaving is a row that is about to leave an ordered log.
+type leaving struct {
+	time int64
+	row  Row
+}
+
+// Clean drops what is at or below the time bound as far as that is cheap: whole chunks, and chunks of which little is
+// left above. Rows that it leaves behind are still found: probes test the time themselves. Rows of an ordered log go by
+// Leave instead.
+func (l *Log) Clean(bound int64) {
+	if bound < l.next {
+		return
+	}
+	next := int64(noTime)
+	for i, c := range l.dir {
+		if c == nil {
+			continue
+		}
+		switch {
+		case c.max <= bound:
+			l.drop(i)
+			continue
+		case c != l.last && c.min <= bound && c.worthThinning(bound):
+			l.thin(c, func(rec []uint64) bool { return int64(rec[rowTime]) > bound && rec[rowHead]&deadFlag == 0 })
+			if c = l.dir[i]; c == nil {
+				continue
+			}
+		}
+		next = min(next, c.max)
+		if c != l.last {
+			if c.known {
+				next = min(next, c.look)
+			} else {
+				next = min(next, c.min)
+			}
+		}
+	}
+	l.next = next
+	l.trim()
+}
+
+// worthThinning reports whether few rows lie far above the rest, and the rest is at or below the bound: such a chunk
+// would wait long for its end. (One row dated 2099 must not pin 4095.)
+func (c *chunk) worthThinning(bound int64) bool {
+	if !c.known {
+		c.known, c.look = true, noTime
+		if q := c.quantile(); c.max-q > 2*(q-c.min)+1 {
+			c.look = q
+		}
+	}
+	return bound >= c.look
+}
+
+// quantile gives the time that about seven of eight rows do not exceed, from a sample.
+func (c *chunk) quantile() int64 {
+	var times [64]int64
+	n := min(c.n, len(times))
+	for i := range n {
+		times[i] = int64(c.nth(i * c.n / n)[rowTime])
+	}
+	slices.Sort(times[:n])
+	return times[(n*7-1)/8]
+}
+
+// drop gives up the chunk at dir[i] with all its rows.
+func (l *Log) drop(i int) {
+	c := l.dir[i]
+	front := true
+	for j := 0; j < i && front; j++ {
+		front = l.dir[j] == nil
+	}
+	for j := range c.n {
+		rec := c.nth(j)
+		if l.snap.draining {
+			l.early(c.row(j), rec)
+		}
+		if rec[rowHead]&deadFlag != 0 {
+			continue
+		}
+		l.rows--
+		switch {
+		case !front:
+			l.unchain(c.row(j), rec)
+		case rec[rowNext] == 0: // with nothing older left, the key has no row
+			l.unindex(c, rec)
+		}
+	}
+	l.replaced(c)
+	l.dir[i] = nil
+	if c == l.last {
+		l.last = nil
+	}
+	if cap(c.rows) == chunkRows*c.stride && len(l.free) < 4 && l.snap.held[c.number] != c {
+		l.free = append(l.free, c.rows)
+	}
+}
+
+// unindex takes the key of a row out of the index.
+func (l *Log) unindex(c *chunk, rec []uint64) {
+	key, tag, group := c.key(rec)
+	m := l.index.Of(group)
+	if slot, o, ok := m.lookup(key, tag); ok {
+		m.remove(slot, o)
+	}
+}
+
+// trim shortens the directory by the chunks that are gone at its front.
+func (l *Log) trim() {
+	n := 0
+	for n < len(l.dir) && l.dir[n] == nil {
+		n++
+	}
+	if n == 0 {
+		return
+	}
+	l.base += uint64(n)
+	l.dir = l.dir[n:]
+	if cap(l.dir) > 4*len(l.dir)+64 {
+		l.dir = slices.Clone(l.dir)
+	}
+}
+
+// thin replaces a chunk by one with only those live rows that keep names; the others leave their chains.
+func (l *Log) thin(c *chunk, keep func(rec []uint64) bool) {
+	i := c.number - l.base
+	n := &chunk{number: c.number, stride: c.stride, nums: []uint16{}}
+	for j := range c.n {
+		rec := c.nth(j)
+		if l.snap.draining {
+			l.early(c.row(j), rec)
+		}
+		if rec[rowHead]&deadFlag == 0 && !keep(rec) {
+			l.rows--
+			l.unchain(c.row(j), rec)
+			rec[rowHead] |= goneFlag
+		}
+	}
+	for j := range c.n { // all links are settled now
+		if rec := c.nth(j); rec[rowHead]&(deadFlag|goneFlag) == 0 {
+			l.copyRow(n, c, j)
+		}
+	}
+	l.replaced(c)
+	if c == l.last {
+		l.last = nil
+	}
+	if n.n == 0 {
+		l.dir[i] = nil
+		return
+	}
+	if l.spec.Ordered {
+		slices.SortStableFunc(n.order, func(a, b uint16) int {
+			return cmp.Compare(int64(n.nth(int(a))[rowTime]), int64(n.nth(int(b))[rowTime]))
+		})
+	}
+	l.dir[i] = n
+}
+
+// copyRow appends row j of c to n, links, flags and side words included.
+func (l *Log) copyRow(n, c *chunk, j int) {
+	rec := c.nth(j)
+	n.nums = append(n.nums, uint16(c.row(j)-1)&(chunkRows-1))
+	at := len(n.rows)
+	n.rows = append(n.rows, rec...)
+	to := n.rows[at : at+n.stride]
+	to[rowHead] = rec[rowHead]&(1<<32-1) | uint64(len(n.keys))<<32
+	key, _, _ := c.key(rec)
+	head := rec[rowHead] >> 32
+	n.keys = append(n.keys, c.keys[head])
+	if len(key) >= longRow {
+		n.keys = append(n.keys, uint64(len(key)))
+	}
+	n.keys = append(n.keys, key...)
+	for i, p := range l.form.phys {
+		if p >= textPhys && !l.form.null(rec, i) {
+			to[l.form.at[i]] = n.text.put(c.text.get(rec[l.form.at[i]]))
+		}
+	}
+	time := int64(rec[rowTime])
+	if n.n == 0 {
+		n.min, n.max = time, time
+	}
+	n.min, n.max = min(n.min, time), max(n.max, time)
+	if l.spec.Ordered {
+		n.order = append(n.order, uint16(n.n))
+	}
+	n.n++
+}
+
+// Leave takes the rows of an ordered log out whose time is at or below the bound, in order of time, then of age. f sees
+// each while it is still there.
+func (l *Log) Leave(bound int64, f func(Row)) {
+	if bound < l.next {
+		return
+	}
+	l.leave = l.leave[:0]
+	for _, c := range l.dir {
+		if c == nil || c.min > bound {
+			continue
+		}
+		for ; c.left < len(c.order); c.left++ {
+			i := int(c.order[c.left])
+			rec := c.nth(i)
+			if int64(rec[rowTime]) > bound {
+				break
+			}
+			if rec[rowHead]&deadFlag == 0 {
+				l.leave = append(l.leave, leaving{int64(rec[rowTime]), c.row(i)})
+			}
+		}
+	}
+	slices.SortFunc(l.leave, func(a, b leaving) int {
+		return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.row, b.row))
+	})
+	for _, x := range l.leave {
+		f(x.row)
+	}
+	for _, x := range l.leave {
+		l.Delete(x.row)
+	}
+	l.afterLeave(bound)
+}
+
+// afterLeave drops the chunks that are empty now and finds the next time at which a row leaves.
+func (l *Log) afterLeave(bound int64) {
+	l.next = noTime
+	for i, c := range l.dir {
+		if c == nil {
+			continue
+		}
+		if c.n == c.dead {
+			if c != l.last || c.max <= bound {
+				l.drop(i)
+				continue
+			}
+		}
+		if c.left < len(c.order) {
+			c.min = int64(c.nth(int(c.order[c.left]))[rowTime])
+			l.next = min(l.next, c.min)
+		}
+	}
+	l.trim()
+}

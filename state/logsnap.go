@@ -1,0 +1,425 @@
+package state
+
+// A log has two parts in a checkpoint. Rows never change: every chunk is written once, or in pieces while it fills. Side
+// words and deletions are a chain of base and deltas like that of a table, the records named by row.
+const (
+	partRows = 0
+	partSide = 1
+
+	maxPieces = 4 // a chunk of more pieces is written anew
+)
+
+// logSnap is what a log keeps for checkpoints.
+type logSnap struct {
+	lay    layout // only the marks and the last freeze
+	rolled uint32
+	unit   unit // of the side words
+	off    bool // nothing is tracked: a restore is going on
+
+	draining bool
+	records  int64
+	end      Row    // rows from here on came after the freeze
+	held     map[uint64]*chunk
+	chunk    uint64 // the chunk being drained
+	at       int    // and the row in it
+	rowsDone bool
+	refs     BlobRefs // of all chunks drained
+
+	dirty []Row
+	list  []Row
+	base  bool
+	side  int // next of list
+	walk  Row // base: rows below were drained
+	early map[Row]int
+	buf   []uint64
+}
+
+// chunkSave says where the rows of a chunk are stored.
+type chunkSave struct {
+	refs BlobRefs // known to be stored
+	rows int      // that these hold, dead ones included
+	// Of the checkpoint that was drained last.
+	ckpt  int64
+	open  BlobRefs
+	upTo  int
+	whole bool
+}
+
+// resolve settles what became of the checkpoint drained last.
+func (s *chunkSave) resolve(done int64) {
+	if s.ckpt != 0 && s.ckpt == done {
+		if s.whole {
+			s.refs = nil
+		}
+		s.refs = append(s.refs[:len(s.refs):len(s.refs)], s.open...)
+		s.rows = s.upTo
+	}
+	s.ckpt, s.open = 0, nil
+}
+
+func (l *Log) frozen(Freeze) {
+	s := &l.snap
+	s.draining, s.records, s.end = true, int64(l.rows), l.nextRow()
+	s.held, s.chunk, s.at, s.rowsDone, s.refs = nil, l.base, 0, false, nil
+}
+
+// nextRow is the name of the row that the open chunk takes next; without one, that of the first row of the next chunk.
+func (l *Log) nextRow() Row {
+	if l.last == nil {
+		return Row((l.base+uint64(len(l.dir)))<<chunkBits) + 1
+	}
+	return Row(l.last.number<<chunkBits+uint64(l.last.n)) + 1
+}
+
+// arrange follows a freeze for the side words, at their first write or when the drain comes to them.
+func (l *Log) arrange() {
+	s := &l.snap
+	if s.rolled == s.lay.freeze {
+		return
+	}
+	s.rolled = s.lay.freeze
+	s.unit.resolve(&s.lay)
+	var left []Row
+	if !s.unit.stored {
+		left = s.list
+	}
+	if len(left) > 2*(l.rows+minDirty) {
+		s.unit.lost = true // the next checkpoint writes everything
+	}
+	for _, r := range left {
+		if rec := l.rec(r); rec != nil && rec[rowHead]&markMask == 0 {
+			rec[rowHead] |= s.lay.closed
+		}
+	}
+	s.list, s.dirty = append(left, s.dirty...), nil
+	s.base = s.unit.asBase && (s.unit.wasLost || s.lay.full || len(s.unit.chain) > 0)
+	s.side, s.walk, s.early, s.buf = 0, 0, nil, nil
+}
+
+// touch notes that side words are about to be written, or a row to die.
+func (l *Log) touch(r Row, rec []uint64) {
+	s := &l.snap
+	if rec[rowHead]&markMask == s.lay.cur || s.off {
+		return
+	}
+	l.arrange()
+	if s.draining {
+		l.early(r, rec)
+	}
+	rec[rowHead] = rec[rowHead]&^markMask | s.lay.cur
+	switch {
+	case s.unit.lost:
+	case len(s.dirty) >= l.rows+minDirty:
+		s.unit.lost, s.dirty = true, nil
+	default:
+		s.dirty = append(s.dirty, r)
+	}
+}
+
+// early encodes the side words of a row that is waiting to be drained, because they or the row are about to go.
+func (l *Log) early(r Row, rec []uint64) {
+	l.arrange()
+	s := &l.snap
+	mark := rec[rowHead] & markMask
+	if s.base {
+		if r < s.walk || r >= s.end || mark == s.lay.cur || !l.sided(rec) {
+			return
+		}
+	} else if mark != s.lay.closed {
+		return
+	}
+	if s.early == nil {
+		s.early = map[Row]int{}
+	}
+	if _, ok := s.early[r]; !ok {
+		s.early[r] = len(s.buf)
+		s.buf = l.encodeSide(s.buf, r, rec)
+	}
+	rec[rowHead] &^= markMask
+}
+
+// sided reports whether a row has something to say beside its columns.
+func (l *Log) sided(rec []uint64) bool {
+	if rec[rowHead]&deadFlag != 0 {
+		return true
+	}
+	for _, w := range rec[l.form.side:l.form.stamp] {
+		if w != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// encodeSide appends the key group, which is not part of the record, and the record: the row, the dead flag or 0, and
+// the side words and the stamp of a row that is alive.
+func (l *Log) encodeSide(dst []uint64, r Row, rec []uint64) []uint64 {
+	_, _, group := l.dir[uint64(r-1)>>chunkBits-l.base].key(rec)
+	dst = append(dst, uint64(group), uint64(r), rec[rowHead]&deadFlag)
+	if rec[rowHead]&deadFlag != 0 {
+		return dst
+	}
+	return append(dst, rec[l.form.side:]...)
+}
+
+// sideSize is the length of a record of encodeSide.
+func (l *Log) sideSize(rec []uint64) int {
+	if rec[2] != 0 {
+		return 3
+	}
+	return 3 + l.form.stride - l.form.side
+}
+
+// replaced keeps a chunk that is about to be replaced or dropped as it is for the drain.
+func (l *Log) replaced(c *chunk) {
+	s := &l.snap
+	if !s.draining || Row(c.number<<chunkBits)+1 >= s.end || s.rowsDone || c.number < s.chunk {
+		return
+	}
+	if s.held == nil {
+		s.held = map[uint64]*chunk{}
+	}
+	if s.held[c.number] == nil {
+		s.held[c.number] = c
+	}
+}
+
+func (l *Log) drain(w *blobWriter, budget int) (left int, done bool, err error) {
+	s := &l.snap
+	l.arrange()
+	for !s.rowsDone && budget > 0 {
+		if budget, err = l.drainChunk(w, budget-1); err != nil {
+			return 0, false, err
+		}
+	}
+	if !s.rowsDone || budget <= 0 {
+		return 0, false, nil
+	}
+	if !w.begun() {
+		w.begin(nameSum(l.desc.Name), partSide, l.flags(), s.unit.add)
+	}
+	for ; budget > 0; budget-- {
+		rec, more := l.nextSide(w.words[:0])
+		w.words = rec
+		if !more {
+			s.draining, s.early, s.buf = false, nil, nil
+			return budget, true, w.end()
+		}
+		if err := w.record(int32(rec[0]), rec[1:]); err != nil {
+			return 0, false, err
+		}
+	}
+	return 0, false, nil
+}
+
+func (l *Log) flags() uint8 {
+	if l.spec.TTL > 0 {
+		return flagStamped
+	}
+	return 0
+}
+
+// frozenChunk gives a chunk as it was at the freeze, and how many of its rows existed; nil if it was gone.
+func (l *Log) frozenChunk(number uint64) (*chunk, int) {
+	s := &l.snap
+	c := s.held[number]
+	if c == nil {
+		if number < l.base || number-l.base >= uint64(len(l.dir)) {
+			return nil, 0
+		}
+		c = l.dir[number-l.base]
+	}
+	if c == nil {
+		return nil, 0
+	}
+	n := c.n
+	if c.row(max(n, 1)-1) >= s.end && c.nums == nil {
+		n = int(uint64(s.end-1) - number<<chunkBits)
+	}
+	return c, n
+}
+
+// drainChunk drains up to budget rows of the chunk whose turn it is.
+func (l *Log) drainChunk(w *blobWriter, budget int) (int, error) {
+	s := &l.snap
+	if Row(s.chunk<<chunkBits)+1 >= s.end {
+		s.rowsDone, s.held = true, nil
+		return budget, nil
+	}
+	c, n := l.frozenChunk(s.chunk)
+	if c == nil {
+		s.chunk++
+		return budget, nil
+	}
+	if !w.begun() {
+		s.at = l.beginChunk(w, c, n)
+	}
+	for ; s.at < n && budget > 0; s.at++ {
+		rec := c.nth(s.at)
+		if h := rec[rowHead]; h&deadFlag != 0 && (h&markMask != s.lay.cur) {
+			continue // dead at the freeze
+		}
+		budget--
+		_, _, group := c.key(rec)
+		w.words = l.encodeRow(w.words[:0], c, s.at)
+		if err := w.record(group, w.words); err != nil {
+			return 0, err
+		}
+	}
+	if s.at < n {
+		return 0, nil
+	}
+	if err := w.end(); err != nil {
+		return 0, err
+	}
+	if !c.saved.whole {
+		s.refs = append(s.refs, c.saved.refs...)
+	}
+	s.refs = append(s.refs, c.saved.open...)
+	s.chunk++
+	return budget, nil
+}
+
+// beginChunk decides which rows of a chunk are to be written and gives the first.
+func (l *Log) beginChunk(w *blobWriter, c *chunk, n int) (from int) {
+	s, save := &l.snap, &c.saved
+	save.resolve(s.lay.done)
+	save.ckpt, save.upTo, save.whole = s.lay.ckpt, n, s.lay.full || len(save.refs) >= maxPieces && save.rows < n
+	if s.lay.full {
+		save.ckpt = 0
+	}
+	w.begin(nameSum(l.desc.Name), partRows, l.flags(), func(r BlobRef) { save.open = append(save.open, r) })
+	if save.whole {
+		return 0
+	}
+	return save.rows
+}
+
+// encodeRow appends the record of a row: its name, the head of its key and the key as the chunk has them, time, NULL
+// bits, the words of the columns with length plus one in the place of a text, the stamp, and the texts, padded.
+func (l *Log) encodeRow(dst []uint64, c *chunk, i int) []uint64 {
+	rec, f := c.nth(i), &l.form
+	key, _, _ := c.key(rec)
+	o := rec[rowHead] >> 32
+	dst = append(dst, uint64(c.row(i)), c.keys[o])
+	if len(key) >= longRow {
+		dst = append(dst, uint64(len(key)))
+	}
+	dst = append(append(dst, key...), rec[rowTime])
+	if f.nulls == 0 {
+		dst = append(dst, rec[rowHead]>>nullShift&(1<<headNulls-1))
+	}
+	first := len(dst) - rowNulls
+	dst = append(dst, rec[rowNulls:f.side]...)
+	if l.spec.TTL > 0 {
+		dst = append(dst, rec[f.stamp])
+	}
+	for j, p := range f.phys {
+		if p >= textPhys && !f.null(rec, j) {
+			text := c.text.get(rec[f.at[j]])
+			dst[first+f.at[j]] = uint64(len(text)) + 1
+			dst = appendPadded(dst, text)
+		}
+	}
+	return dst
+}
+
+// nextSide appends the next record of side words with its key group in front.
+func (l *Log) nextSide(dst []uint64) (_ []uint64, more bool) {
+	s := &l.snap
+	if s.base {
+		if dst, more = l.nextWalked(dst); more {
+			return dst, true
+		}
+	}
+	for !s.base && s.side < len(s.list) {
+		r := s.list[s.side]
+		s.side++
+		if out, ok := l.takeEarly(dst, r); ok {
+			return out, true
+		}
+		if rec := l.rec(r); rec != nil && rec[rowHead]&markMask == s.lay.closed {
+			rec[rowHead] &^= markMask
+			return l.encodeSide(dst, r, rec), true
+		}
+	}
+	for r := range s.early { // of rows that are gone
+		return l.takeEarly(dst, r)
+	}
+	return dst, false
+}
+
+func (l *Log) takeEarly(dst []uint64, r Row) ([]uint64, bool) {
+	s := &l.snap
+	i, ok := s.early[r]
+	if !ok {
+		return dst, false
+	}
+	delete(s.early, r)
+	return append(dst, s.buf[i:i+l.sideSize(s.buf[i:])]...), true
+}
+
+// nextWalked is nextSide over all rows.
+func (l *Log) nextWalked(dst []uint64) ([]uint64, bool) {
+	s := &l.snap
+	if s.walk == 0 {
+		s.walk = Row(l.base<<chunkBits) + 1
+	}
+	for s.walk < s.end {
+		number := uint64(s.walk-1) >> chunkBits
+		var c *chunk
+		if number >= l.base && number-l.base < uint64(len(l.dir)) {
+			c = l.dir[number-l.base]
+		}
+		i := c.indexFrom(uint64(s.walk-1) & (chunkRows - 1))
+		if c == nil || i >= c.n {
+			s.walk = Row((number+1)<<chunkBits) + 1
+			continue
+		}
+		r, rec := c.row(i), c.nth(i)
+		s.walk = r + 1
+		if r >= s.end {
+			break
+		}
+		if out, ok := l.takeEarly(dst, r); ok {
+			return out, true
+		}
+		if rec[rowHead]&markMask == s.lay.cur {
+			continue
+		}
+		rec[rowHead] &^= markMask
+		if l.sided(rec) {
+			return l.encodeSide(dst, r, rec), true
+		}
+	}
+	return dst, false
+}
+
+func (l *Log) abort() {
+	s := &l.snap
+	if !s.draining {
+		return
+	}
+	l.arrange()
+	s.draining, s.early, s.buf, s.held = false, nil, nil, nil
+	clean := func(rec []uint64) {
+		if rec != nil && rec[rowHead]&markMask == s.lay.closed {
+			rec[rowHead] &^= markMask
+		}
+	}
+	for _, r := range s.list {
+		clean(l.rec(r))
+	}
+	if s.unit.wasLost {
+		for _, c := range l.dir {
+			for i := 0; c != nil && i < c.n; i++ {
+				clean(c.nth(i))
+			}
+		}
+	}
+}
+
+func (l *Log) handle() StateHandle {
+	s := &l.snap
+	return StateHandle{Descriptor: l.desc, Records: s.records, Blobs: s.unit.refs(append(BlobRefs(nil), s.refs...))}
+}
