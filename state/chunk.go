@@ -23,7 +23,7 @@ const (
 	nullShift = 8
 	longRow   = 0xFFFF // the number of key words stands in the next word
 	noTime    = math.MaxInt64
-	goneFlag  = 16 // only while a chunk is thinned out: the row stays behind
+	goneFlag  = 16            // only while a chunk is thinned out: the row stays behind
 	textPhys  = types.PhysStr // this and what is behind it is text to a chunk
 )
 

@@ -18,7 +18,7 @@ type logSnap struct {
 
 	draining bool
 	records  int64
-	end      Row    // rows from here on came after the freeze
+	end      Row // rows from here on came after the freeze
 	held     map[uint64]*chunk
 	chunk    uint64 // the chunk being drained
 	at       int    // and the row in it
