@@ -29,17 +29,18 @@ type Job struct {
 	done        chan struct{} // closed when it has ended
 	restart     *restarter    // of the job's goroutine
 
-	mu         sync.Mutex
-	state      JobState
-	times      map[JobState]time.Time
-	err        error
-	current    *attempt // the running one, or the last
-	attempts   int
-	runs       []string  // run ids of this job and of those it was restored from
-	lastID     int64     // the last checkpoint id given out
-	from       *Snapshot // what the next attempt starts from
-	failures   []Failure // newest last
-	identities map[string]string
+	mu            sync.Mutex
+	state         JobState
+	times         map[JobState]time.Time
+	err           error
+	current       *attempt // the running one, or the last
+	attempts      int
+	runs          []string  // run ids of this job and of those it was restored from
+	lastID        int64     // the last checkpoint id given out
+	lastCompleted int64     // the last one that the job can be restored from, 0 for none
+	from          *Snapshot // what the next attempt starts from
+	failures      []Failure // newest last
+	identities    map[string]string
 }
 
 // ErrCanceled is what waiting for a cancelled job gives.
@@ -235,16 +236,18 @@ func (j *Job) attempt() error {
 	j.mu.Lock()
 	j.attempts++
 	a := newAttempt(j, j.attempts, j.from)
+	j.mu.Unlock()
+	if err := a.build(); err != nil {
+		a.cancel(err)
+		return &onceError{err}
+	}
+	j.mu.Lock()
 	j.current = a
 	j.runs = append(j.runs, a.runID)
 	j.mu.Unlock()
 	if j.quitting() {
 		a.cancel(ErrCanceled)
 		return ErrCanceled
-	}
-	if err := a.build(); err != nil {
-		a.cancel(err)
-		return &onceError{err}
 	}
 	j.set(JobRunning)
 	err := a.execute()

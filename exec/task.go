@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"runnel/connectors"
@@ -29,8 +30,11 @@ type task struct {
 	mail  mailbox[letter]
 	state taskState
 
-	idleTime meter // waiting for input
-	waitTime meter // waiting for credit: backpressured
+	idleTime meter        // waiting for input
+	waitTime meter        // waiting for credit: backpressured
+	began    atomic.Int64 // real time in Unix ns at which the task was running
+	finished atomic.Int64 // and at which it ended
+	rates    rateMeter
 
 	wakesAt   int64  // processing time in ms for which the clock's timer is set
 	stopTimer func() // ends that timer
@@ -64,6 +68,8 @@ func (t *task) main() (err error) {
 		return err
 	}
 	t.state.set(TaskRunning, t.run.clock.Now())
+	t.began.Store(time.Now().UnixNano())
+	defer func() { t.finished.Store(time.Now().UnixNano()) }()
 	t.run.running(t)
 	if t.source != nil {
 		err = t.source.loop()
