@@ -26,24 +26,25 @@ type attempt struct {
 	clock    Clock
 	log      *slog.Logger
 	runID    string    // random: it names what this run leaves outside
-	restored *Snapshot // nil for an empty start
+	restored *snapshot // nil for an empty start
 	started  time.Time
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
-	tasks   []*task
-	bySpec  map[*taskSpec][]*task
-	dealers []*dealer
-	sinks   []*sinkCommits
-	coord   *coordinator
+	tasks      []*task
+	bySpec     map[*taskSpec][]*task
+	dealers    []*dealer
+	sinks      []*sinkCommits
+	identities map[string]string // operator id -> the outside system it speaks to
+	coord      *coordinator
 
 	mu      sync.Mutex
 	groups  map[string]*alignGroup
 	culprit *task // the task that failed first
 }
 
-func newAttempt(job *Job, number int, restored *Snapshot) *attempt {
+func newAttempt(job *Job, number int, restored *snapshot) *attempt {
 	a := &attempt{
 		job: job, number: number, graph: job.graph, cfg: &job.cfg, clock: job.cluster.clock,
 		log: job.log.With("attempt", number), runID: randomID(16), restored: restored,
@@ -244,10 +245,8 @@ func (a *attempt) execute() error {
 	defer a.closeSinks()
 	var wg sync.WaitGroup
 	for _, d := range a.dealers {
-		if a.restored != nil {
-			if st := a.restored.operator(stateID(d.spec)); st != nil && st.Source != nil {
-				d.restore(st.Source)
-			}
+		if st := a.restored.of(stateID(d.spec)).Source; st != nil {
+			d.restore(st)
 		}
 	}
 	for _, t := range a.tasks {

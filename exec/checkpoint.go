@@ -57,14 +57,14 @@ func (t *task) snapshot(n *node, b *barrier, o *opAck) (err error) {
 		if err != nil {
 			return err
 		}
-		o.plain, o.hasPlain = slices.Clone(p), true
+		o.plain = slices.Clone(p)
 	}
 	if s, ok := n.op.(*sinkOp); ok {
 		committables, state, err := s.prepare(b.id)
 		if err != nil {
 			return err
 		}
-		o.writer, o.hasWriter = slices.Clone(state), state != nil
+		o.writer = slices.Clone(state)
 		for _, c := range committables {
 			o.committables = append(o.committables, slices.Clone(c))
 		}
@@ -77,12 +77,10 @@ func (a *attempt) restoreNode(n *node) error {
 	if s, ok := n.op.(*sinkOp); ok {
 		s.env = a.sinkEnv(n.spec, n.task.env(n))
 	}
-	if a.restored == nil || n.snap == nil {
-		return nil
+	if n.snap != nil {
+		if plain := a.restored.plain(stateID(n.spec)); plain != nil {
+			return n.snap.Restore(plain)
+		}
 	}
-	st := a.restored.operator(stateID(n.spec))
-	if st == nil || len(st.Plain) == 0 {
-		return nil
-	}
-	return n.snap.Restore(st.Plain)
+	return nil
 }

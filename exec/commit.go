@@ -25,12 +25,10 @@ func newSinkCommits(a *attempt, s *opSpec, sink *connectors.Sink) *sinkCommits {
 func (a *attempt) sinkEnv(s *opSpec, env connectors.Env) connectors.SinkEnv {
 	e := connectors.SinkEnv{Env: env, Run: a.runID, PriorRuns: a.job.priorRuns(a), Sink: stateID(s), Bounded: a.bounded()}
 	if a.restored != nil {
-		e.Checkpoint = a.restored.Checkpoint
-		if st := a.restored.operator(stateID(s)); st != nil {
-			for i, w := range st.Writers {
-				if i%env.Of == env.Subtask {
-					e.Restored = append(e.Restored, w)
-				}
+		e.Checkpoint = a.restored.cp.ID
+		for i, w := range a.restored.of(stateID(s)).Writers {
+			if i%env.Of == env.Subtask {
+				e.Restored = append(e.Restored, w)
 			}
 		}
 	}
@@ -50,12 +48,8 @@ func (a *attempt) recoverSinks() error {
 		}
 		s.committer = c
 		var prepared [][]byte
-		if a.restored != nil {
-			if st := a.restored.operator(stateID(s.spec)); st != nil {
-				for _, p := range st.Committables {
-					prepared = append(prepared, p.Data)
-				}
-			}
+		for _, p := range a.restored.of(stateID(s.spec)).Committables {
+			prepared = append(prepared, p.Data)
 		}
 		if err := c.Recover(a.ctx, prepared); err != nil {
 			return s.fail("recovering committables", err)

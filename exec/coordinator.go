@@ -67,7 +67,7 @@ func (c *coordinator) sourceEnded(*task) {
 
 // request queues a checkpoint.
 func (c *coordinator) request(r *request) {
-	c.mail.post(func() error {
+	there := c.mail.post(func() error {
 		if c.finishing || c.finalDue && r.kind != finalCheckpoint {
 			r.answer(0, "", errors.New("the job is about to finish: its input has ended"))
 			return nil
@@ -75,7 +75,13 @@ func (c *coordinator) request(r *request) {
 		c.queue = append(c.queue, r)
 		return nil
 	})
+	if !there {
+		r.answer(0, "", errEnded)
+	}
 }
+
+// errEnded answers requests that come too late.
+var errEnded = errors.New("the job has just ended or failed")
 
 // loop works until the attempt ends.
 func (c *coordinator) loop(ctx context.Context) (err error) {
@@ -85,7 +91,7 @@ func (c *coordinator) loop(ctx context.Context) (err error) {
 	defer func() {
 		why := err
 		if why == nil || errors.Is(why, errStopped) {
-			why = errors.New("the job has ended")
+			why = errEnded
 		}
 		c.giveUp(why)
 	}()
@@ -110,7 +116,7 @@ func (c *coordinator) giveUp(why error) {
 	if c.stopTick != nil {
 		c.stopTick()
 	}
-	for _, msg := range c.mail.take() {
+	for _, msg := range c.mail.close() {
 		msg()
 	}
 	if p := c.current; p != nil {
@@ -210,8 +216,7 @@ func (c *coordinator) acknowledge(k *ack) {
 			return nil
 		}
 		p.add(c.a, k)
-		c.completeIfDone(p)
-		return nil
+		return c.completeIfDone(p)
 	})
 }
 
@@ -225,12 +230,15 @@ func (c *coordinator) sinkOf(s *opSpec) *sinkCommits {
 }
 
 // completeIfDone hands a checkpoint that everybody has acknowledged to a goroutine that stores and commits it.
-func (c *coordinator) completeIfDone(p *pending) {
+func (c *coordinator) completeIfDone(p *pending) error {
 	if !p.complete() || p.finishing {
-		return
+		return nil
 	}
 	p.finishing = true
-	snap := p.snapshot(c.a)
+	snap, err := p.snapshot(c.a)
+	if err != nil {
+		return err
+	}
 	due := make([][][]byte, len(c.a.sinks))
 	for i, s := range c.a.sinks {
 		due[i] = s.due(p.barrier.id)
@@ -256,6 +264,7 @@ func (c *coordinator) completeIfDone(p *pending) {
 			return c.succeeded(p, path)
 		})
 	})
+	return nil
 }
 
 // commit makes the outside see what the checkpoint holds, and tells readers and writers.

@@ -38,7 +38,7 @@ type Job struct {
 	runs          []string  // run ids of this job and of those it was restored from
 	lastID        int64     // the last checkpoint id given out
 	lastCompleted int64     // the last one that the job can be restored from, 0 for none
-	from          *Snapshot // what the next attempt starts from
+	from          *snapshot // what the next attempt starts from
 	failures      []Failure // newest last
 	identities    map[string]string
 }

@@ -11,6 +11,7 @@ type mailbox[T any] struct {
 	some atomic.Bool
 	mu   sync.Mutex
 	in   []T
+	shut bool
 	wake chan struct{} // holds one token when there is something to look at
 }
 
@@ -24,12 +25,28 @@ func (m *mailbox[T]) poke() {
 	}
 }
 
-func (m *mailbox[T]) post(msg T) {
+// post adds a message. It reports false when the owner is gone.
+func (m *mailbox[T]) post(msg T) bool {
 	m.mu.Lock()
+	if m.shut {
+		m.mu.Unlock()
+		return false
+	}
 	m.in = append(m.in, msg)
 	m.some.Store(true)
 	m.mu.Unlock()
 	m.poke()
+	return true
+}
+
+// close gives the last messages; no more are taken.
+func (m *mailbox[T]) close() []T {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.shut = true
+	in := m.in
+	m.in = nil
+	return in
 }
 
 // take gives all messages in order; an atomic load when there is none.

@@ -1,10 +1,13 @@
 package exec
 
 import (
+	"encoding/json"
 	"fmt"
 	"sort"
 	"strings"
 	"time"
+
+	"runnel/state"
 )
 
 // ack is what a task says when a barrier has passed it.
@@ -25,11 +28,10 @@ type ack struct {
 // opAck is the snapshot of one operator instance.
 type opAck struct {
 	spec         *opSpec
-	plain        []byte
-	hasPlain     bool
+	plain        []byte              // op.Snapshotter; nil for none
+	states       []state.StateHandle // keyed state, once it is drained
 	splits       []SplitState
 	writer       []byte
-	hasWriter    bool
 	committables [][]byte
 }
 
@@ -84,35 +86,41 @@ func (p *pending) missing() string {
 func (p *pending) abandon() { p.acks = nil }
 
 // snapshot puts the acknowledgements together.
-func (p *pending) snapshot(a *attempt) *Snapshot {
-	s := &Snapshot{
-		Version: snapshotVersion, Job: a.job.id, Name: a.job.name, SQL: a.graph.plan.SQL, Checkpoint: p.barrier.id,
-		Type: p.barrier.kind.String(), Time: p.barrier.trigger, MaxParallelism: a.graph.maxPar, Runs: a.job.allRuns(),
-		Identities: a.job.identities,
+func (p *pending) snapshot(a *attempt) (*snapshot, error) {
+	b := p.barrier
+	cp := &state.Checkpoint{
+		ID: b.id, Savepoint: b.kind.isSavepoint(), Stopped: b.kind == stopSavepoint, Drained: b.drain,
+		JobID: a.job.id, JobName: a.job.name, SQL: a.graph.plan.SQL, Created: b.trigger, MaxParallelism: a.graph.maxPar,
+		Identities: a.identities,
 	}
+	meta := &snapshotMeta{Version: metaVersion, Type: b.kind.String(), Runs: a.job.allRuns(), Operators: map[string]*operatorMeta{}}
 	for _, spec := range a.graph.ops {
-		st := OperatorState{ID: stateID(spec), Name: spec.name, Kind: spec.node.Base().Kind, Parallelism: spec.parallelism}
-		st.Source = p.sources[spec]
-		keep := st.Source != nil
-		for _, t := range a.bySpec[spec.task] {
+		st := state.OperatorState{ID: stateID(spec), Name: spec.name, Parallelism: spec.parallelism}
+		m := &operatorMeta{Kind: spec.node.Base().Kind, Source: p.sources[spec]}
+		stateful := false
+		for i, t := range a.bySpec[spec.task] {
 			o := &p.acks[t].ops[spec.index]
-			if o.hasPlain {
-				st.Plain = append(st.Plain, o.plain)
-				keep = true
+			st.Subtasks = append(st.Subtasks, state.SubtaskState{Subtask: i, Groups: state.RangeOf(i, spec.parallelism, a.graph.maxPar),
+				Operator: o.plain, States: o.states})
+			if o.writer != nil {
+				m.Writers = append(m.Writers, o.writer)
 			}
-			if o.hasWriter {
-				st.Writers = append(st.Writers, o.writer)
-				keep = true
-			}
+			stateful = stateful || o.plain != nil || o.states != nil
 		}
 		for _, k := range a.sinks {
 			if k.spec == spec {
-				st.Committables = append(st.Committables, k.pending...)
+				m.Committables = append(m.Committables, k.pending...)
 			}
 		}
-		if keep {
-			s.Operators = append(s.Operators, st)
+		if stateful || m.Source != nil || m.Writers != nil || m.Committables != nil {
+			cp.Operators = append(cp.Operators, st)
+			meta.Operators[st.ID] = m
 		}
 	}
-	return s
+	text, err := json.Marshal(meta)
+	if err != nil {
+		return nil, fmt.Errorf("metadata of checkpoint %d: %w", b.id, err)
+	}
+	cp.Meta = text
+	return &snapshot{cp: cp, meta: meta}, nil
 }

@@ -20,7 +20,7 @@ func (a *attempt) bounded() bool {
 }
 
 // persist makes a completed checkpoint durable and gives the path from which it can be restored.
-func (a *attempt) persist(p *pending, s *Snapshot) (path string, err error) {
+func (a *attempt) persist(p *pending, s *snapshot) (path string, err error) {
 	if !p.barrier.keep || p.barrier.kind == savepoint {
 		return "", nil
 	}

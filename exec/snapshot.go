@@ -1,38 +1,37 @@
 package exec
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
+
+	"runnel/state"
 )
 
-// snapshotVersion is the version of the Snapshot form.
-const snapshotVersion = 1
+// metaVersion is the version of snapshotMeta. A higher one is refused by number.
+const metaVersion = 1
 
-// Snapshot is the metadata of a checkpoint or savepoint: everything but the keyed state, which lies beside it. It is
-// stored as JSON so that it can be read.
-type Snapshot struct {
-	Version        int               `json:"version"`
-	Job            string            `json:"job"`
-	Name           string            `json:"name"`
-	SQL            string            `json:"sql"`
-	Checkpoint     int64             `json:"checkpoint"`
-	Type           string            `json:"type"` // CHECKPOINT, SAVEPOINT, SYNC_SAVEPOINT
-	Time           time.Time         `json:"time"`
-	MaxParallelism int               `json:"maxParallelism"`
-	Runs           []string          `json:"runs"`                 // run ids that may have left something outside
-	Identities     map[string]string `json:"identities,omitempty"` // operator id -> the outside system it spoke to
-	Operators      []OperatorState   `json:"operators"`
+// snapshot is a checkpoint or savepoint as the engine works with it: what package state keeps, and the engine's own part
+// of it decoded.
+type snapshot struct {
+	cp    *state.Checkpoint
+	meta  *snapshotMeta
+	path  string                                              // from where it was read, for messages
+	blobs func(operator string, subtask int) state.BlobReader // keyed state
 }
 
-// OperatorState is what a snapshot holds of one operator, all subtasks together.
-type OperatorState struct {
-	ID           string        `json:"id"` // plan.Info.StateID
-	Name         string        `json:"name"`
+// snapshotMeta is the engine's part of a snapshot, as JSON in state.Checkpoint.Meta.
+type snapshotMeta struct {
+	Version   int                      `json:"version"`
+	Type      string                   `json:"type"` // CHECKPOINT, SAVEPOINT, SYNC_SAVEPOINT
+	Runs      []string                 `json:"runs"` // runs that may have left something outside
+	Operators map[string]*operatorMeta `json:"operators"`
+}
+
+// operatorMeta is what the engine keeps of one operator beside its state.
+type operatorMeta struct {
 	Kind         string        `json:"kind"`
-	Parallelism  int           `json:"parallelism"`
-	Plain        [][]byte      `json:"plain,omitempty"`  // op.Snapshotter, by subtask
-	Source       *SourceState  `json:"source,omitempty"` // scans
+	Source       *SourceState  `json:"source,omitempty"`
 	Writers      [][]byte      `json:"writers,omitempty"`
 	Committables []Committable `json:"committables,omitempty"` // prepared but not yet committed
 }
@@ -43,14 +42,72 @@ type Committable struct {
 	Data       []byte `json:"data"`
 }
 
+// openSnapshot decodes the engine's part of a checkpoint.
+func openSnapshot(cp *state.Checkpoint, path string, blobs func(string, int) state.BlobReader) (*snapshot, error) {
+	s := &snapshot{cp: cp, meta: &snapshotMeta{}, path: path, blobs: blobs}
+	if err := json.Unmarshal(cp.Meta, s.meta); err != nil {
+		return nil, fmt.Errorf("%s: the engine's part: %w", path, err)
+	}
+	if s.meta.Version != metaVersion {
+		return nil, fmt.Errorf("%s: the engine's part has version %d, this program reads version %d", path, s.meta.Version, metaVersion)
+	}
+	return s, nil
+}
+
 // operator gives the state of an operator, nil if there is none.
-func (s *Snapshot) operator(id string) *OperatorState {
-	for i := range s.Operators {
-		if s.Operators[i].ID == id {
-			return &s.Operators[i]
+func (s *snapshot) operator(id string) *state.OperatorState {
+	if s == nil {
+		return nil
+	}
+	for i := range s.cp.Operators {
+		if s.cp.Operators[i].ID == id {
+			return &s.cp.Operators[i]
 		}
 	}
 	return nil
+}
+
+// of gives the engine's part for an operator; empty if there is none.
+func (s *snapshot) of(id string) *operatorMeta {
+	if s != nil {
+		if m := s.meta.Operators[id]; m != nil {
+			return m
+		}
+	}
+	return &operatorMeta{}
+}
+
+// keyed gives what an operator's subtasks restore their keyed state from, nil for nothing.
+func (s *snapshot) keyed(id string) *state.Restored {
+	st := s.operator(id)
+	if st == nil {
+		return nil
+	}
+	r := &state.Restored{}
+	for _, sub := range st.Subtasks {
+		if len(sub.States) > 0 {
+			r.Subtasks = append(r.Subtasks, state.RestoredSubtask{SubtaskState: sub, Blobs: s.blobs(id, sub.Subtask)})
+		}
+	}
+	if len(r.Subtasks) == 0 {
+		return nil
+	}
+	return r
+}
+
+// plain gives the snapshots of an operator's subtasks that belong to no key.
+func (s *snapshot) plain(id string) [][]byte {
+	st := s.operator(id)
+	if st == nil {
+		return nil
+	}
+	var all [][]byte
+	for _, sub := range st.Subtasks {
+		if len(sub.Operator) > 0 {
+			all = append(all, sub.Operator)
+		}
+	}
+	return all
 }
 
 // stateID is the name of an operator in snapshots: the planner's id, or one from its kind and place for operators whose
@@ -59,7 +116,7 @@ func stateID(s *opSpec) string {
 	if id := s.node.Base().StateID; id != "" {
 		switch s.stage {
 		case stageEnforcer:
-			return id + "/enforcer"
+			return minorPrefix + id + "/enforcer"
 		case stageMaterialize:
 			return id + "/materializer"
 		}
