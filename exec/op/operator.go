@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"runnel/expr"
+	"runnel/state"
 	"runnel/types"
 )
 
@@ -45,6 +46,9 @@ type Context struct {
 	Subtask int
 	Of      int // parallelism
 	Log     *slog.Logger
+	// State is the keyed state of this subtask; an operator registers its states in Open. nil for operators without a
+	// plan.Info.StateID.
+	State *state.Keyed
 	// Now is the processing time of the job's clock.
 	Now func() time.Time
 	// WakeAt asks for a call of OnTime (see Timed) at or after the given processing time in ms. An earlier wish replaces
