@@ -53,6 +53,13 @@ type IntervalExpr struct {
 	Qualifier IntervalQualifier
 }
 
+// TimeDiff is (l - r) qualifier: the time between two points as an interval of that unit.
+type TimeDiff struct {
+	Span
+	L, R      Expr
+	Qualifier IntervalQualifier
+}
+
 // TimeUnit is a unit of time, singular and in upper case: "YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", and
 // those that only EXTRACT, FLOOR and the like know: "MILLISECOND", "MICROSECOND", "NANOSECOND", "DOW", "DOY", "ISODOW", "ISOYEAR",
 // "EPOCH", "DECADE", "CENTURY", "MILLENNIUM".
@@ -477,6 +484,7 @@ type JSONClauses struct {
 func (*Literal) exprNode()      {}
 func (*IntervalLit) exprNode()  {}
 func (*IntervalExpr) exprNode() {}
+func (*TimeDiff) exprNode()     {}
 func (*Symbol) exprNode()       {}
 func (*Star) exprNode()         {}
 func (*DefaultExpr) exprNode()  {}

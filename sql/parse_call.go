@@ -13,7 +13,7 @@ func (p *parser) call(name *Name) Expr {
 		t := p.tok()
 		p.next()
 		c.Args = []Expr{&Star{Span: Span{t.from, t.to}}}
-	case len(name.Parts) == 1 && !name.Parts[0].Quoted && (isWord(name.Last(), "FLOOR") || isWord(name.Last(), "CEIL") || isWord(name.Last(), "CEILING")):
+	case len(name.Parts) == 1 && !name.Parts[0].Quoted && isRounding(name.Last()):
 		c.Args = []Expr{p.expr()}
 		if p.accept("TO") {
 			c.Args = append(c.Args, p.unit())
@@ -25,6 +25,7 @@ func (p *parser) call(name *Name) Expr {
 			c.Quantifier = All
 		}
 		c.Args = list(p, p.arg)
+		p.nullTreatment(c)
 		if p.accept("ORDER") {
 			c.OrderBy = p.orderBy()
 		}
@@ -33,14 +34,25 @@ func (p *parser) call(name *Name) Expr {
 	return p.callTail(c)
 }
 
-// callTail reads what may follow the closing parenthesis of a call.
-func (p *parser) callTail(c *FuncCall) Expr {
+// isRounding tells the functions that round to a unit of time too.
+func isRounding(name string) bool {
+	w := lookupWord(name)
+	return w != nil && (w.name == "FLOOR" || w.name == "CEIL" || w.name == "CEILING")
+}
+
+// nullTreatment reads RESPECT NULLS or IGNORE NULLS, if it is there.
+func (p *parser) nullTreatment(c *FuncCall) {
 	switch {
 	case p.acceptAll("RESPECT", "NULLS"):
 		c.Nulls = RespectNulls
 	case p.acceptAll("IGNORE", "NULLS"):
 		c.Nulls = IgnoreNulls
 	}
+}
+
+// callTail reads what may follow the closing parenthesis of a call.
+func (p *parser) callTail(c *FuncCall) Expr {
+	p.nullTreatment(c)
 	if p.acceptAll("WITHIN", "GROUP") {
 		p.expectOp(tLParen)
 		p.expect("ORDER")

@@ -542,11 +542,24 @@ func (p *parser) paren() Expr {
 		return row
 	}
 	p.expectOp(tRParen)
-	return p.parenName(x, start)
+	return p.parenTail(x, start)
 }
 
-// parenName keeps (a).b apart from a.b: a name in parentheses cannot be continued by a field as a name without them can.
-func (p *parser) parenName(x Expr, start Pos) Expr {
+// parenTail reads what only an expression in parentheses may have behind it: the unit of (a - b) DAY, and the field of (a).b, which is
+// not the name a.b.
+func (p *parser) parenTail(x Expr, start Pos) Expr {
+	if w := p.tok().word; w != nil && intervalUnits[w.name] != "" {
+		b, ok := x.(*Binary)
+		switch {
+		case ok && b.Op == OpSub:
+			d := &TimeDiff{L: b.L, R: b.R, Qualifier: p.intervalQualifier()}
+			d.Span = p.span(start)
+			return d
+		case w.reserved:
+			p.fail(p.span(start), ClassCalcite, "Illegal expression. Was expecting '(DATETIME - DATETIME) INTERVALQUALIFIER'",
+				"a unit of time may follow a difference in parentheses only; a constant interval is written INTERVAL '1' "+w.name)
+		}
+	}
 	n, ok := x.(*Name)
 	if !ok || p.tok().kind != tDot {
 		return x
@@ -603,7 +616,7 @@ func (p *parser) queryOrExpr() Node {
 		if row, ok := x.(*Constructor); ok && row.Kind == RowImplicit && !row.Span.From.IsValid() {
 			row.Span = p.span(start)
 		}
-		return p.infix(p.postfix(p.parenName(x, start)), 0)
+		return p.infix(p.postfix(p.parenTail(x, start)), 0)
 	}
 }
 

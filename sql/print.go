@@ -262,6 +262,8 @@ func (p *printer) typeName(t *TypeName) {
 	case t.Interval != nil:
 		p.str("INTERVAL ")
 		p.qualifier(*t.Interval)
+	case t.Name == "INTEGER":
+		p.str("INT")
 	default:
 		p.str(t.Name)
 	}

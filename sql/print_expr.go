@@ -170,6 +170,13 @@ func (p *printer) testOrArg(x Expr) {
 		p.qualifier(x.Qualifier)
 	case *IntervalExpr:
 		p.intervalExpr(x)
+	case *TimeDiff:
+		p.str("(")
+		p.above(x.L, precAdd)
+		p.str(" - ")
+		p.above(x.R, precAdd+1)
+		p.str(") ")
+		p.qualifier(x.Qualifier)
 	case *Symbol:
 		p.str(x.Word)
 	case *DefaultExpr:

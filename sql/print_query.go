@@ -287,7 +287,11 @@ func (p *printer) hintBlock(hs []*Hint) {
 }
 
 func (p *printer) hint(h *Hint) {
-	p.ident(h.Name)
+	if name := h.Name.Name; isPlainIdent(name) && !IsReserved(name) {
+		p.str(name)
+	} else {
+		p.str(Quote(name))
+	}
 	if len(h.Args) > 0 {
 		p.str("(")
 		commas(p, h.Args, p.hintArg)

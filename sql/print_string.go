@@ -57,6 +57,7 @@ func (n *Drop) String() string                    { return Format(n) }
 
 func (n *Literal) String() string           { return Format(n) }
 func (n *IntervalLit) String() string       { return Format(n) }
+func (n *TimeDiff) String() string          { return Format(n) }
 func (n *IntervalExpr) String() string      { return Format(n) }
 func (n *IntervalQualifier) String() string { return Format(n) }
 func (n *Symbol) String() string            { return Format(n) }
