@@ -22,7 +22,6 @@ func TypeOf(t *sql.TypeName, cast bool) (types.Type, error) {
 var simpleTypes = map[string]types.Kind{
 	"BOOLEAN": types.Boolean, "TINYINT": types.TinyInt, "SMALLINT": types.SmallInt, "INTEGER": types.Int,
 	"BIGINT": types.BigInt, "FLOAT": types.Float, "REAL": types.Float, "DOUBLE": types.Double, "DATE": types.Date,
-	"NULL": types.Null,
 }
 
 func typeOf(t *sql.TypeName, cast bool) (types.Type, error) {

@@ -3,8 +3,10 @@ package plan
 import (
 	"time"
 
+	"runnel/catalog"
 	"runnel/connectors"
 	"runnel/expr"
+	"runnel/sql"
 	"runnel/types"
 )
 
@@ -59,11 +61,15 @@ type Scan struct {
 	Source  *connectors.Source
 	Columns []int      // of Table.Columns, in the order of Fields
 	Mark    *Watermark // pushed into the source: made per split; nil if none or if a WatermarkAssigner does it
+
+	plan   func(connectors.ScanRequest) (*connectors.Source, error)
+	lookup func(connectors.LookupRequest) (connectors.Lookup, error) // of a table that can only be looked up
+	hints  []catalog.Option
 }
 
 // Watermark is a WATERMARK clause. Its expression stands over the rows of the node that holds it.
 type Watermark struct {
-	Column int       // the rowtime column
+	Column int       // the rowtime column; -1 in a Scan below the Calc that computes it
 	Expr   expr.Expr // TIMESTAMP(3) or TIMESTAMP_LTZ(3)
 	// Idle is the time without rows after which a split or subtask is idle, 0 for never.
 	Idle time.Duration
@@ -104,6 +110,14 @@ type WatermarkAssigner struct {
 // DropUpdateBefore filters -U.
 type DropUpdateBefore struct{ Info }
 
+// ChangelogNormalize keeps the last row of each key and makes a whole changelog out of upserts and repeated events:
+// inserts for new keys, nothing for rows that change nothing, deletes with the row they delete. Whether -U is given is in
+// Mode.
+type ChangelogNormalize struct {
+	Info
+	Keys []int
+}
+
 // Distribution is how an Exchange sends rows.
 type Distribution uint8
 
@@ -130,6 +144,12 @@ type GroupAggregate struct {
 	Info
 	Keys []int
 	Aggs []expr.AggCall
+}
+
+// Expand gives, for every row, one row for each of Rows: the grouping sets of an aggregation.
+type Expand struct {
+	Info
+	Rows [][]expr.Expr
 }
 
 // WindowKind is the kind of a window.
@@ -196,6 +216,23 @@ const (
 	Anti
 )
 
+// Join joins all rows of both sides that have ever come and were not taken back. Keys are the equalities, Cond the rest.
+type Join struct {
+	Info
+	Join                JoinKind
+	LeftKeys, RightKeys []int
+	NullSafe            []bool    // per key: IS NOT DISTINCT FROM
+	Cond                expr.Expr // over left columns followed by right ones; nil for none
+	// LeftKey and RightKey are unique keys of the inputs, nil for none: rows are kept by them. Where the join's keys
+	// contain one (LeftUnique, RightUnique) there is one row per join key at most.
+	LeftKey, RightKey       []int
+	LeftUnique, RightUnique bool
+	LeftTTL, RightTTL       time.Duration // STATE_TTL; 0 for Info.TTL
+
+	hidden  [3]int // left columns, computed ones behind them, computed ones behind the right columns
+	timeKey int    // while an interval join is looked for: 1 + the key that is an equality of times
+}
+
 // IntervalJoin joins rows whose keys are equal and whose times lie within bounds: right time in
 // [left time + Lower, left time + Upper], both in milliseconds.
 type IntervalJoin struct {
@@ -208,6 +245,38 @@ type IntervalJoin struct {
 	Cond                expr.Expr // over left columns followed by right ones; nil for none
 	NullSafe            []bool    // per key: IS NOT DISTINCT FROM
 	MinCleanup          time.Duration
+}
+
+// WindowJoin joins rows of the same window when the watermark passes its end. Cond is the rest of the condition.
+type WindowJoin struct {
+	Info
+	Join                                     JoinKind
+	Window                                   Window // what both sides' windows are
+	LeftKeys, RightKeys                      []int
+	NullSafe                                 []bool
+	LeftStart, LeftEnd, RightStart, RightEnd int // columns of the inputs
+	Cond                                     expr.Expr
+}
+
+// WindowRank gives the first rows of each window, by an order, when the watermark passes its end.
+type WindowRank struct {
+	Info
+	Window           Window
+	StartCol, EndCol int
+	Keys             []int
+	Order            []SortKey
+	From, To         int64
+	Number           bool // the rank is the last column
+}
+
+// WindowDeduplicate gives the first or last row by time of each window and key when the watermark passes its end.
+type WindowDeduplicate struct {
+	Info
+	Window           Window
+	StartCol, EndCol int
+	Keys             []int
+	Time             int
+	Last             bool
 }
 
 // SortKey is one key of an ordering.
@@ -223,17 +292,35 @@ type Sort struct {
 	Keys []SortKey
 }
 
+// TemporalSort sorts an endless input by its time attribute, ascending, and then by the other keys: rows come out when the
+// watermark (or the clock) has passed them.
+type TemporalSort struct {
+	Info
+	Keys []SortKey
+}
+
 // SortLimit gives the rows Offset..Offset+Limit of an ordering; in streaming mode it is a top-N.
 type SortLimit struct {
 	Info
 	Keys          []SortKey
-	Offset, Limit int64
+	Offset, Limit int64 // Limit -1 for no limit (batch only)
+	Strategy      RankStrategy
 }
+
+// RankStrategy is how a top-N keeps its rows (semantics.md 6.14).
+type RankStrategy uint8
+
+const (
+	NoStrategy RankStrategy = iota // batch
+	AppendFast                     // the input only inserts: nothing below the last rank is kept
+	UpdateFast                     // updates replace the row of their key and only improve it
+	Retract                        // all rows are kept
+)
 
 // Limit gives the first rows by arrival.
 type Limit struct {
 	Info
-	Offset, Limit int64
+	Offset, Limit int64 // Limit -1 for no limit (batch only)
 }
 
 // Enforcer is what a Sink does to rows before its writer.
@@ -258,6 +345,11 @@ type Sink struct {
 	InputKey    []int
 	// RowtimeColumn stamps records with the rowtime, -1 for none.
 	RowtimeColumn int
+
+	plan    func(connectors.SinkRequest) (*connectors.Sink, error)
+	request connectors.SinkRequest
+	names   []types.Field // the table's columns
+	at      sql.Node
 }
 
 // Collect hands the rows of a SELECT to the client.

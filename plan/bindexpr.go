@@ -1,0 +1,488 @@
+package plan
+
+import (
+	"strings"
+
+	"runnel/catalog"
+	"runnel/expr"
+	"runnel/sql"
+	"runnel/types"
+)
+
+// binder turns the syntax of expressions into typed ones over the columns of a scope.
+type binder struct {
+	p  *planning
+	sc *scope
+	// hook sees every node before the binder does; it gives nil to leave the node to the binder. GROUP BY and OVER work
+	// through it.
+	hook func(e sql.Expr) (expr.Expr, error)
+	// column, if set, gives what stands for a column of * in the select list.
+	column func(c *expr.Col, at sql.Node) (expr.Expr, error)
+	// scalar binds a query that stands for a value; nil where none may stand.
+	scalar func(s *sql.Subquery) (expr.Expr, error)
+	// clause is the clause for messages about aggregates that may not stand there.
+	clause string
+}
+
+func (p *planning) binder(sc *scope) *binder { return &binder{p: p, sc: sc} }
+
+// expr binds one expression.
+func (b *binder) expr(e sql.Expr) (expr.Expr, error) {
+	if b.hook != nil {
+		if x, err := b.hook(e); x != nil || err != nil {
+			return x, err
+		}
+	}
+	switch e := e.(type) {
+	case *sql.Name:
+		return b.sc.resolve(e)
+	case *sql.Literal:
+		return b.p.literal(e)
+	case *sql.IntervalLit:
+		return interval(e)
+	case *sql.IntervalExpr:
+		return b.intervalExpr(e)
+	case *sql.Symbol:
+		return expr.NewSymbol(e.Word), nil
+	case *sql.Unary:
+		return b.unary(e)
+	case *sql.Binary:
+		return b.binary(e)
+	case *sql.Is:
+		return b.is(e)
+	case *sql.Between:
+		return b.between(e)
+	case *sql.In:
+		return b.in(e)
+	case *sql.LikeExpr:
+		return b.like(e)
+	case *sql.Case:
+		return b.caseExpr(e)
+	case *sql.Cast:
+		return b.cast(e)
+	case *sql.Constructor:
+		return b.constructor(e)
+	case *sql.Index:
+		return b.call(e, "ITEM", e.X, e.Index)
+	case *sql.Field:
+		x, err := b.expr(e.X)
+		if err != nil {
+			return nil, err
+		}
+		return rowField(x, &e.Name)
+	case *sql.FuncCall:
+		return b.function(e)
+	case *sql.Subquery:
+		if b.scalar != nil {
+			return b.scalar(e)
+		}
+		return nil, unsupported(e, "A query as a value is at this place")
+	case *sql.Star:
+		return nil, refuse(nameError, e, "Unknown identifier '*'").Cure("* stands alone in the select list, or in COUNT(*).")
+	}
+	return nil, unsupported(e, nodeWord(e))
+}
+
+// nodeWord names a kind of expression that is not supported, with its verb.
+func nodeWord(e sql.Expr) string {
+	switch e.(type) {
+	case *sql.Exists:
+		return "EXISTS at this place (it may stand alone or under AND in WHERE) is"
+	case *sql.Quantified:
+		return "A comparison with SOME, ANY or ALL is"
+	case *sql.UniqueExpr:
+		return "UNIQUE is"
+	case *sql.Param:
+		return "A parameter (?) is"
+	case *sql.DefaultExpr:
+		return "DEFAULT at this place is"
+	case *sql.PatternMode:
+		return "RUNNING or FINAL is"
+	}
+	return "This kind of expression is"
+}
+
+func (b *binder) exprs(es []sql.Expr) ([]expr.Expr, error) {
+	out := make([]expr.Expr, len(es))
+	for i, e := range es {
+		x, err := b.expr(e)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = x
+	}
+	return out, nil
+}
+
+// call binds a call of a function of the table.
+func (b *binder) call(at sql.Node, name string, args ...sql.Expr) (expr.Expr, error) {
+	xs, err := b.exprs(args)
+	if err != nil {
+		return nil, err
+	}
+	return newCall(at, name, xs...)
+}
+
+func newCall(at sql.Node, name string, args ...expr.Expr) (expr.Expr, error) {
+	x, err := expr.NewCall(name, args, pos(at))
+	if err != nil {
+		return nil, typeError(err, at)
+	}
+	return x, nil
+}
+
+func (b *binder) unary(e *sql.Unary) (expr.Expr, error) {
+	switch e.Op {
+	case sql.OpNot:
+		if ex, ok := e.X.(*sql.Is); ok && !ex.Not { // NOT x IS NULL reads as x IS NOT NULL
+			neg := *ex
+			neg.Not = true
+			return b.expr(&neg)
+		}
+		return b.call(e, "NOT", e.X)
+	case sql.OpPos:
+		return b.expr(e.X)
+	}
+	if lit, ok := e.X.(*sql.Literal); ok && lit.Kind <= sql.DoubleLit {
+		neg := *lit
+		neg.Text = "-" + lit.Text
+		return b.p.literal(&neg)
+	}
+	if lit, ok := e.X.(*sql.IntervalLit); ok {
+		neg := *lit
+		neg.Negative = !lit.Negative
+		return interval(&neg)
+	}
+	return b.call(e, "-", e.X)
+}
+
+var binaryNames = map[sql.BinaryOp]string{
+	sql.OpOr: "OR", sql.OpAnd: "AND", sql.OpEq: "=", sql.OpNe: "<>", sql.OpLt: "<", sql.OpLe: "<=", sql.OpGt: ">", sql.OpGe: ">=",
+	sql.OpIsDistinct: "IS DISTINCT FROM", sql.OpIsNotDistinct: "IS NOT DISTINCT FROM", sql.OpAdd: "+", sql.OpSub: "-", sql.OpMul: "*",
+	sql.OpDiv: "/", sql.OpMod: "%", sql.OpConcat: "||", sql.OpOverlaps: "OVERLAPS", sql.OpMemberOf: "MEMBER OF",
+}
+
+func (b *binder) binary(e *sql.Binary) (expr.Expr, error) {
+	name, ok := binaryNames[e.Op]
+	if !ok {
+		return nil, unsupported(e, "This operator is")
+	}
+	if e.Op == sql.OpAnd || e.Op == sql.OpOr {
+		return b.junction(e, name)
+	}
+	return b.call(e, name, e.L, e.R)
+}
+
+// junction binds a chain of ANDs or ORs without recursing down its left side.
+func (b *binder) junction(e *sql.Binary, name string) (expr.Expr, error) {
+	var terms []sql.Expr
+	var x sql.Expr = e
+	for {
+		bin, ok := x.(*sql.Binary)
+		if !ok || bin.Op != e.Op {
+			break
+		}
+		terms = append(terms, bin.R)
+		x = bin.L
+	}
+	terms = append(terms, x)
+	args := make([]expr.Expr, len(terms))
+	for i, t := range terms {
+		a, err := b.condition(t)
+		if err != nil {
+			return nil, err
+		}
+		args[len(terms)-1-i] = a
+	}
+	return newCall(e, name, args...)
+}
+
+// condition binds an expression that has to be BOOLEAN.
+func (b *binder) condition(e sql.Expr) (expr.Expr, error) {
+	x, err := b.expr(e)
+	if err != nil {
+		return nil, err
+	}
+	if k := x.Type().Kind; k != types.Boolean && k != types.Null {
+		word := b.clause
+		if word == "" {
+			word = "a condition"
+		}
+		return nil, refuse(nameError, e, "%s must be a condition", strings.ToUpper(word[:1])+word[1:]).
+			Cure("This is a value of type %s.", x.Type().Name())
+	}
+	return x, nil
+}
+
+var isNames = map[sql.IsTest]string{
+	sql.IsNull: "NULL", sql.IsTrue: "TRUE", sql.IsFalse: "FALSE", sql.IsUnknown: "UNKNOWN", sql.IsJSON: "JSON VALUE",
+	sql.IsJSONObject: "JSON OBJECT", sql.IsJSONArray: "JSON ARRAY", sql.IsJSONScalar: "JSON SCALAR", sql.IsASet: "A SET",
+	sql.IsEmpty: "EMPTY",
+}
+
+func (b *binder) is(e *sql.Is) (expr.Expr, error) {
+	name := isNames[e.Test]
+	if e.Test == sql.IsUnknown {
+		name = "NULL"
+	}
+	if e.Not {
+		name = "NOT " + name
+	}
+	return b.call(e, "IS "+name, e.X)
+}
+
+func (b *binder) between(e *sql.Between) (expr.Expr, error) {
+	xs, err := b.exprs([]sql.Expr{e.X, e.Low, e.High})
+	if err != nil {
+		return nil, err
+	}
+	in := func(low, high expr.Expr) (expr.Expr, error) {
+		ge, err := newCall(e, ">=", xs[0], low)
+		if err != nil {
+			return nil, err
+		}
+		le, err := newCall(e, "<=", xs[0], high)
+		if err != nil {
+			return nil, err
+		}
+		return expr.NewAnd(ge, le), nil
+	}
+	x, err := in(xs[1], xs[2])
+	if err != nil {
+		return nil, err
+	}
+	if e.Symmetric {
+		y, err := in(xs[2], xs[1])
+		if err != nil {
+			return nil, err
+		}
+		x = expr.NewOr(x, y)
+	}
+	if e.Not {
+		x = expr.NewNot(x)
+	}
+	return x, nil
+}
+
+// in binds x IN (list). IN over a query is a join: the query binder takes it before it comes here.
+func (b *binder) in(e *sql.In) (expr.Expr, error) {
+	if e.Query != nil {
+		return nil, unsupported(e, "IN over a query at this place (it may stand alone or under AND in WHERE) is")
+	}
+	x, err := b.expr(e.X)
+	if err != nil {
+		return nil, err
+	}
+	args := []expr.Expr{x}
+	for _, v := range e.List {
+		y, err := b.expr(v)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, y)
+	}
+	r, err := inList(e, args)
+	if err != nil {
+		return nil, err
+	}
+	if e.Not {
+		r = expr.NewNot(r)
+	}
+	return r, nil
+}
+
+// inList is x = v1 OR x = v2 .., through the function IN where the table has it. Text in the list takes the type of a
+// number before it, unlike with =.
+func inList(at sql.Node, args []expr.Expr) (expr.Expr, error) {
+	if expr.Lookup("IN") != nil {
+		return newCall(at, "IN", args...)
+	}
+	var alternatives []expr.Expr
+	for _, v := range args[1:] {
+		if args[0].Type().IsNumeric() && v.Type().IsString() {
+			v = expr.ImplicitCastTo(v, args[0].Type())
+		}
+		eq, err := newCall(at, "=", args[0], v)
+		if err != nil {
+			return nil, err
+		}
+		alternatives = append(alternatives, eq)
+	}
+	return expr.NewOr(alternatives...), nil
+}
+
+var likeNames = map[sql.LikeKind]string{sql.Like: "LIKE", sql.ILike: "ILIKE", sql.RLike: "RLIKE", sql.SimilarTo: "SIMILAR TO"}
+
+func (b *binder) like(e *sql.LikeExpr) (expr.Expr, error) {
+	args := []sql.Expr{e.X, e.Pattern}
+	if e.Escape != nil {
+		args = append(args, e.Escape)
+	}
+	name := likeNames[e.Kind]
+	if e.Not && expr.Lookup("NOT "+name) != nil {
+		return b.call(e, "NOT "+name, args...)
+	}
+	x, err := b.call(e, name, args...)
+	if err == nil && e.Not {
+		x = expr.NewNot(x)
+	}
+	return x, err
+}
+
+func (b *binder) caseExpr(e *sql.Case) (expr.Expr, error) {
+	var operand, els expr.Expr
+	var err error
+	if e.Operand != nil {
+		if operand, err = b.expr(e.Operand); err != nil {
+			return nil, err
+		}
+	}
+	var whens []expr.When
+	for _, w := range e.Whens {
+		then, err := b.expr(w.Then)
+		if err != nil {
+			return nil, err
+		}
+		var conds []expr.Expr
+		for _, c := range w.Conds {
+			x, err := b.expr(c)
+			if err != nil {
+				return nil, err
+			}
+			if operand != nil {
+				if x, err = newCall(c, "=", operand, x); err != nil {
+					return nil, err
+				}
+			}
+			conds = append(conds, x)
+		}
+		whens = append(whens, expr.When{Cond: expr.NewOr(conds...), Then: then})
+	}
+	if e.Else != nil {
+		if els, err = b.expr(e.Else); err != nil {
+			return nil, err
+		}
+	}
+	x, err := expr.NewCase(whens, els, pos(e))
+	if err != nil {
+		return nil, typeError(err, e)
+	}
+	return x, nil
+}
+
+func (b *binder) cast(e *sql.Cast) (expr.Expr, error) {
+	x, err := b.expr(e.X)
+	if err != nil {
+		return nil, err
+	}
+	t, err := catalog.TypeOf(e.Type, true)
+	if err != nil {
+		return nil, err
+	}
+	r, err := expr.NewCast(x, t, e.Try, pos(e))
+	if err != nil {
+		return nil, typeError(err, e)
+	}
+	return r, nil
+}
+
+var constructorNames = map[sql.ConstructorKind]string{
+	sql.RowImplicit: "ROW", sql.RowExplicit: "ROW", sql.ArrayCons: "ARRAY", sql.MapCons: "MAP", sql.MultisetCons: "MULTISET",
+}
+
+func (b *binder) constructor(e *sql.Constructor) (expr.Expr, error) {
+	name, ok := constructorNames[e.Kind]
+	if e.Query != nil || !ok || e.Kind == sql.MultisetCons {
+		return nil, unsupported(e, "This constructor is")
+	}
+	if (e.Kind == sql.ArrayCons || e.Kind == sql.MapCons) && len(e.Items) == 0 {
+		return nil, refuse(nameError, e, "Require at least 1 argument")
+	}
+	return b.call(e, name, e.Items...)
+}
+
+// function binds a call by name.
+func (b *binder) function(e *sql.FuncCall) (expr.Expr, error) {
+	name := strings.ToUpper(e.Name.Last())
+	if e.Over != nil {
+		return nil, unsupported(e, "An OVER window at this place is")
+	}
+	if expr.LookupAggregate(name) != nil && expr.Lookup(name) == nil {
+		clause := b.clause
+		if clause == "" {
+			clause = "this place"
+		}
+		return nil, refuse(nameError, e, "Aggregate expression is illegal in %s", clause)
+	}
+	if e.Quantifier != sql.NoQuantifier || e.Filter != nil || e.WithinGroup != nil || e.OrderBy != nil || e.Nulls != sql.NoNullTreatment {
+		return nil, refuse(nameError, e, "'%s' is no aggregate: DISTINCT, FILTER, ORDER BY and the treatment of nulls do not apply", name)
+	}
+	if name == "PROCTIME" && len(e.Args) == 0 {
+		return procTime(e)
+	}
+	args := make([]expr.Expr, 0, len(e.Args))
+	for _, a := range e.Args {
+		switch a.(type) {
+		case *sql.NamedArg, *sql.TableArg, *sql.Descriptor, *sql.ModelArg, *sql.DefaultExpr, *sql.Star:
+			return nil, unsupported(a, "This kind of argument is")
+		}
+		x, err := b.expr(a)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, x)
+	}
+	if expr.Lookup(name) == nil {
+		return nil, unknownFunction(e, args)
+	}
+	if extra, err := b.jsonClauses(e, name); err != nil {
+		return nil, err
+	} else {
+		args = append(args, extra...)
+	}
+	return newCall(e, name, args...)
+}
+
+// unknownFunction names the nearest function there is.
+func unknownFunction(e *sql.FuncCall, args []expr.Expr) error {
+	_, err := expr.NewCall(e.Name.Last(), args, pos(e))
+	x := typeError(err, e)
+	if r, ok := x.(*catalog.Error); ok {
+		// The builder knows names in upper case only; the message shows the name as written.
+		r.Msg = strings.Replace(r.Msg, strings.ToUpper(e.Name.Last())+"(", e.Name.Dotted()+"(", 1)
+		var names []string
+		for _, f := range expr.Functions() {
+			names = append(names, f.Name)
+		}
+		for _, a := range expr.Aggregates() {
+			names = append(names, a.Name)
+		}
+		if r.Hint = catalog.DidYouMean(strings.ToUpper(e.Name.Last()), names); r.Hint == "" {
+			r.Hint = "SHOW FUNCTIONS lists what there is."
+		}
+		return r
+	}
+	return x
+}
+
+// procTime is the processing-time attribute.
+func procTime(at sql.Node) (expr.Expr, error) {
+	x, err := newCall(at, "PROCTIME")
+	if err != nil {
+		return nil, err
+	}
+	if c, ok := x.(*expr.Call); ok {
+		p := *c
+		p.T.Attr = types.Proctime
+		return &p, nil
+	}
+	return x, nil
+}
+
+// jsonClauses passes the clauses of a JSON function on as further arguments.
+func (b *binder) jsonClauses(e *sql.FuncCall, name string) ([]expr.Expr, error) {
+	if e.JSON == nil {
+		return nil, nil
+	}
+	return nil, unsupported(e, "A clause of "+name+" is")
+}

@@ -1,0 +1,391 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"runnel/expr"
+	"runnel/types"
+)
+
+// describe writes a node as EXPLAIN does, without its changelog mode.
+func describe(n Node) string {
+	d := &describer{kind: n.Base().Kind}
+	d.node(n)
+	return d.kind + "(" + strings.Join(d.parts, ", ") + ")"
+}
+
+// describer collects the name=[value] parts of a node.
+type describer struct {
+	kind  string
+	parts []string
+}
+
+func (d *describer) add(name, value string) { d.parts = append(d.parts, name+"=["+value+"]") }
+
+func names(fields []types.Field) string { return strings.Join(fieldNames(fields), ", ") }
+
+func (d *describer) node(n Node) {
+	b := n.Base()
+	var in []types.Field
+	if len(b.Inputs) > 0 {
+		in = fieldsIn(b.Inputs[0])
+	}
+	switch n := n.(type) {
+	case *Scan:
+		d.scan(n)
+	case *Values:
+		d.add("tuples", tuples(n.Rows))
+	case *Calc:
+		d.add("select", selectText(n.Exprs, n.Fields))
+		if n.Cond != nil {
+			d.add("where", n.Cond.String())
+		}
+	case *WatermarkAssigner:
+		d.add("rowtime", n.Fields[n.Mark.Column].Name)
+		d.add("watermark", n.Mark.Expr.String())
+	case *ChangelogNormalize:
+		d.add("key", columnNames(in, n.Keys))
+	case *Exchange:
+		d.add("distribution", distribution(n, in))
+	case *Union:
+		d.add("all", "true")
+		d.add("union", names(n.Fields))
+	case *Expand:
+		d.add("projects", expandText(n))
+	case *GroupAggregate:
+		d.group(in, n.Keys)
+		d.add("select", aggText(in, n.Keys, n.Aggs, nil))
+	case *WindowTableFunction:
+		d.add("window", windowText(n.Window, in, false, 0, 0))
+	case *WindowAggregate:
+		d.group(in, n.Keys)
+		d.add("window", windowText(n.Window, in, n.Attached, n.StartCol, n.EndCol))
+		d.add("select", aggText(in, n.Keys, n.Aggs, propTexts(n)))
+	case *Sort:
+		d.add("orderBy", orderText(in, n.Keys))
+	case *TemporalSort:
+		d.add("orderBy", orderText(in, n.Keys))
+	case *SortLimit:
+		d.add("orderBy", orderText(in, n.Keys))
+		d.limits(n.Offset, n.Limit)
+		if n.Strategy != NoStrategy {
+			d.add("strategy", strategyText(n.Strategy, nil))
+		}
+	case *Limit:
+		d.limits(n.Offset, n.Limit)
+	case *Sink:
+		d.add("table", n.Table.Name)
+		d.add("fields", names(in))
+		if n.Materialize {
+			d.add("upsertMaterialize", "true")
+		}
+	case *Collect:
+		d.add("table", "*collect*")
+		d.add("fields", names(n.Fields))
+	case *Join:
+		d.add("joinType", joinNames[n.Join])
+		d.add("where", joinCondition(n, n.LeftKeys, n.RightKeys, n.NullSafe, n.Cond))
+		d.add("select", names(n.Fields))
+		d.add("leftInputSpec", inputSpec(n.LeftKey, n.LeftUnique))
+		d.add("rightInputSpec", inputSpec(n.RightKey, n.RightUnique))
+	case *IntervalJoin:
+		d.add("joinType", joinNames[n.Join])
+		d.add("windowBounds", fmt.Sprintf("isRowTime=%t, leftLowerBound=%d, leftUpperBound=%d, leftTimeIndex=%d, rightTimeIndex=%d",
+			n.Rowtime, -n.Upper, -n.Lower, n.LeftTime, n.RightTime))
+		d.add("where", joinCondition(n, n.LeftKeys, n.RightKeys, n.NullSafe, n.Cond))
+		d.add("select", names(n.Fields))
+	default:
+		d.more(n, in)
+	}
+}
+
+func (d *describer) group(in []types.Field, keys []int) {
+	if len(keys) > 0 {
+		d.add("groupBy", columnNames(in, keys))
+	}
+}
+
+func (d *describer) limits(offset, limit int64) {
+	d.add("offset", itoa(int(offset)))
+	if limit >= 0 {
+		d.add("fetch", itoa(int(limit)))
+	} else {
+		d.add("fetch", "unlimited")
+	}
+}
+
+func (d *describer) scan(n *Scan) {
+	table := "[" + strings.ReplaceAll(n.Table.Name, ".", ", ")
+	if n.Mark != nil {
+		table += ", watermark=[" + n.Mark.Expr.String() + "]"
+		emit := "on-periodic"
+		if n.Mark.OnEvent {
+			emit = "on-event"
+		}
+		if n.Mark.Idle > 0 {
+			table += ", idletimeout=[" + itoa(int(n.Mark.Idle.Milliseconds())) + "]"
+		}
+		table += ", watermarkEmitStrategy=[" + emit + "]"
+	}
+	d.add("table", table+"]")
+	d.add("fields", names(n.Fields))
+	if len(n.hints) > 0 {
+		var opts []string
+		for _, o := range n.hints {
+			opts = append(opts, o.Key+"="+o.Value)
+		}
+		d.add("hints", "[[OPTIONS options:{"+strings.Join(opts, ", ")+"}]]")
+	}
+}
+
+func tuples(rows [][]expr.Expr) string {
+	const shown = 10
+	var out []string
+	for i, r := range rows {
+		if i == shown {
+			out = append(out, fmt.Sprintf(".. %d more", len(rows)-shown))
+			break
+		}
+		vals := make([]string, len(r))
+		for k, e := range r {
+			vals[k] = e.String()
+		}
+		out = append(out, "{ "+strings.Join(vals, ", ")+" }")
+	}
+	return "[" + strings.Join(out, ", ") + "]"
+}
+
+func selectText(exprs []expr.Expr, fields []types.Field) string {
+	out := make([]string, len(exprs))
+	for i, e := range exprs {
+		out[i] = e.String()
+		if c, ok := e.(*expr.Col); !ok || c.Name != fields[i].Name {
+			out[i] += " AS " + fields[i].Name
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func distribution(n *Exchange, in []types.Field) string {
+	switch n.Dist {
+	case HashKeys:
+		return "hash[" + columnNames(in, n.Keys) + "]"
+	case Singleton:
+		return "single"
+	case Broadcast:
+		return "broadcast"
+	}
+	return "rebalance"
+}
+
+func expandText(n *Expand) string {
+	out := make([]string, len(n.Rows))
+	for i, r := range n.Rows {
+		out[i] = "{" + selectText(r, n.Fields) + "}"
+	}
+	return strings.Join(out, ", ")
+}
+
+func aggText(in []types.Field, keys []int, aggs []expr.AggCall, props []string) string {
+	var out []string
+	for _, k := range keys {
+		out = append(out, in[k].Name)
+	}
+	for _, a := range aggs {
+		out = append(out, a.Text+" AS "+a.Name)
+	}
+	return strings.Join(append(out, props...), ", ")
+}
+
+func propTexts(n *WindowAggregate) []string {
+	words := map[WindowProp]string{WindowStart: "start('w$)", WindowEnd: "end('w$)", WindowTime: "rowtime('w$)"}
+	if !n.Window.Rowtime {
+		words[WindowTime] = "proctime('w$)"
+	}
+	var out []string
+	for i, p := range n.Props {
+		out = append(out, words[p]+" AS "+n.Fields[len(n.Keys)+len(n.Aggs)+i].Name)
+	}
+	return out
+}
+
+var windowNames = [...]string{Tumble: "TUMBLE", Hop: "HOP", Cumulate: "CUMULATE", Session: "SESSION"}
+
+func windowText(w Window, in []types.Field, attached bool, start, end int) string {
+	var parts []string
+	if attached {
+		parts = append(parts, "win_start=["+in[start].Name+"]", "win_end=["+in[end].Name+"]")
+	} else {
+		parts = append(parts, "time_col=["+in[w.Column].Name+"]")
+	}
+	ms := func(n int64) string { return spanText(time.Duration(n) * time.Millisecond) }
+	switch w.Kind {
+	case Tumble:
+		parts = append(parts, "size=["+ms(w.Size)+"]")
+	case Hop:
+		parts = append(parts, "size=["+ms(w.Size)+"]", "slide=["+ms(w.Slide)+"]")
+	case Cumulate:
+		parts = append(parts, "max_size=["+ms(w.Size)+"]", "step=["+ms(w.Slide)+"]")
+	case Session:
+		parts = append(parts, "gap=["+ms(w.Size)+"]")
+		if len(w.Partition) > 0 {
+			parts = append(parts, "partition keys=["+columnNames(in, w.Partition)+"]")
+		}
+	}
+	if w.Offset != 0 {
+		parts = append(parts, "offset=["+ms(w.Offset)+"]")
+	}
+	return windowNames[w.Kind] + "(" + strings.Join(parts, ", ") + ")"
+}
+
+func orderText(in []types.Field, keys []SortKey) string {
+	out := make([]string, len(keys))
+	for i, k := range keys {
+		out[i] = in[k.Column].Name + " ASC"
+		if k.Desc {
+			out[i] = in[k.Column].Name + " DESC"
+		}
+		if k.NullsLast != k.Desc {
+			out[i] += map[bool]string{true: " NULLS LAST", false: " NULLS FIRST"}[k.NullsLast]
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func strategyText(s RankStrategy, key []int) string {
+	switch s {
+	case AppendFast:
+		return "AppendFastStrategy"
+	case UpdateFast:
+		cols := make([]string, len(key))
+		for i, k := range key {
+			cols[i] = itoa(k)
+		}
+		return "UpdateFastStrategy[" + strings.Join(cols, ",") + "]"
+	case Retract:
+		return "RetractStrategy"
+	}
+	return "UndefinedStrategy"
+}
+
+var joinNames = [...]string{Inner: "InnerJoin", Left: "LeftOuterJoin", Right: "RightOuterJoin", Full: "FullOuterJoin", Semi: "LeftSemiJoin", Anti: "LeftAntiJoin"}
+
+// joinCondition writes the equalities and the rest of a join's condition.
+func joinCondition(n Node, left, right []int, nullSafe []bool, cond expr.Expr) string {
+	in := n.Base().Inputs
+	lf, rf := fieldsIn(in[0]), fieldsIn(in[1])
+	var terms []string
+	for i := range left {
+		op := "="
+		if i < len(nullSafe) && nullSafe[i] {
+			op = "IS NOT DISTINCT FROM"
+		}
+		terms = append(terms, op+"("+lf[left[i]].Name+", "+rf[right[i]].Name+")")
+	}
+	for _, c := range expr.Conjuncts(cond) {
+		terms = append(terms, c.String())
+	}
+	switch len(terms) {
+	case 0:
+		return "true"
+	case 1:
+		return terms[0]
+	}
+	return "AND(" + strings.Join(terms, ", ") + ")"
+}
+
+func inputSpec(key []int, one bool) string {
+	switch {
+	case one:
+		return "JoinKeyContainsUniqueKey"
+	case key != nil:
+		return "HasUniqueKey"
+	}
+	return "NoUniqueKey"
+}
+
+// treeText draws a plan.
+func treeText(n Node) string {
+	var b strings.Builder
+	drawTree(&b, n, "", "", func(n Node) string { return describe(n) })
+	return b.String()
+}
+
+// drawTree draws a node and its inputs: +- before the last input, :- before the others.
+func drawTree(b *strings.Builder, n Node, first, rest string, text func(Node) string) {
+	b.WriteString(first + text(n) + "\n")
+	in := n.Base().Inputs
+	for i, c := range in {
+		if i == len(in)-1 {
+			drawTree(b, c, rest+"+- ", rest+"   ", text)
+		} else {
+			drawTree(b, c, rest+":- ", rest+":  ", text)
+		}
+	}
+}
+
+// digestNode is the same for nodes that do the same to the same inputs.
+func digestNode(n Node) string {
+	var b strings.Builder
+	info := n.Base()
+	fmt.Fprintf(&b, "%s|%s|%d|%v", describe(n), info.Mode, info.Parallelism, info.TTL)
+	for _, in := range info.Inputs {
+		fmt.Fprintf(&b, "|%p", in)
+	}
+	for _, f := range info.Fields {
+		b.WriteString("|" + f.Type.String() + itoa(int(f.Type.Attr)))
+	}
+	switch n := n.(type) {
+	case *Calc:
+		for _, e := range n.Exprs {
+			b.WriteString("|" + expr.Digest(e))
+		}
+		if n.Cond != nil {
+			b.WriteString("|where " + expr.Digest(n.Cond))
+		}
+	case *Scan:
+		fmt.Fprintf(&b, "|%v|%v", n.Columns, n.Table.Options)
+	case *Values:
+		for _, r := range n.Rows {
+			for _, e := range r {
+				b.WriteString("|" + expr.Digest(e))
+			}
+		}
+	case *GroupAggregate:
+		fmt.Fprintf(&b, "|%v|%s", n.Keys, aggDigest(n.Aggs))
+	case *WindowAggregate:
+		fmt.Fprintf(&b, "|%v|%s|%+v", n.Keys, aggDigest(n.Aggs), n.Window)
+	case *Join:
+		fmt.Fprintf(&b, "|%v|%v|%v|%v", n.LeftKeys, n.RightKeys, n.LeftTTL, n.RightTTL)
+	case *IntervalJoin:
+		fmt.Fprintf(&b, "|%v|%v", n.LeftKeys, n.RightKeys)
+	}
+	if j, ok := n.(interface{ condition() expr.Expr }); ok && j.condition() != nil {
+		b.WriteString("|on " + expr.Digest(j.condition()))
+	}
+	return b.String()
+}
+
+func (n *Join) condition() expr.Expr         { return n.Cond }
+func (n *IntervalJoin) condition() expr.Expr { return n.Cond }
+func (n *WindowJoin) condition() expr.Expr   { return n.Cond }
+
+func aggDigest(aggs []expr.AggCall) string {
+	var b strings.Builder
+	for _, a := range aggs {
+		fmt.Fprintf(&b, "%s%v%t%d%d%s;", a.Func.Name, a.Args, a.Distinct, a.Filter, a.Nulls, a.T)
+	}
+	return b.String()
+}
+
+// deterministic reports whether a Calc gives the same rows whenever it sees the same.
+func deterministic(n *Calc) bool {
+	for _, e := range n.Exprs {
+		if !expr.Deterministic(e) {
+			return false
+		}
+	}
+	return n.Cond == nil || expr.Deterministic(n.Cond)
+}

@@ -1,0 +1,46 @@
+package plan
+
+import (
+	"errors"
+	"strconv"
+
+	"runnel/catalog"
+	"runnel/expr"
+	"runnel/sql"
+)
+
+// The classes of the planner's refusals.
+const (
+	validation = catalog.ValidationError
+	tableError = catalog.TableError
+	nameError  = catalog.NameError
+)
+
+// refuse makes a refusal at a node of the syntax tree.
+func refuse(class string, at sql.Node, format string, args ...any) *catalog.Error {
+	e := catalog.Errorf(class, format, args...)
+	if at != nil {
+		e.Node(at)
+	}
+	return e
+}
+
+// unsupported refuses something that the language has and this planner has not.
+func unsupported(at sql.Node, what string) error {
+	return refuse(tableError, at, "%s not supported yet.", what)
+}
+
+// typeError gives the error of an expression builder the place of the node that was built.
+func typeError(err error, at sql.Node) error {
+	var te *expr.TypeError
+	if errors.As(err, &te) {
+		class := nameError
+		if len(te.Msg) > 8 && te.Msg[:8] == "implicit" {
+			class = validation
+		}
+		return refuse(class, at, "%s", te.Msg)
+	}
+	return err
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,558 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"runnel/expr"
+	"runnel/sql"
+	"runnel/types"
+)
+
+// Results of an aggregation are bound before it is known how many there are (ORDER BY may add some), so columns stand for
+// them that sealing renumbers: aggregate k is column aggBase+k, GROUPING's set number is column setColumn.
+const (
+	aggBase   = 1 << 16
+	setColumn = 1<<17 - 1
+)
+
+// grouping is the binding of GROUP BY and the aggregates over it.
+type grouping struct {
+	b        *selecting
+	keys     []expr.Expr // over the input
+	keyNames []string
+	sets     [][]int // grouping sets over keys; nil for the one set of all
+	aggs     []aggregate
+	naming   string // the name for an aggregate that is a select item by itself
+	legacy   *legacyWindow
+}
+
+// aggregate is a call before its arguments have become columns.
+type aggregate struct {
+	call   expr.AggCall // Args and Filter are not set
+	args   []expr.Expr
+	filter expr.Expr
+	digest string
+}
+
+// grouped binds a SELECT that groups.
+func (b *selecting) grouped(items []item) (*selected, error) {
+	g := &grouping{b: b}
+	if err := g.groupKeys(); err != nil {
+		return nil, err
+	}
+	x := b.binder("")
+	x.scalar = nil
+	x.hook, x.column = g.hook, g.column
+	out := &selected{bind: x.expr}
+	if b.overs(items) {
+		return b.windowed(items, x, g)
+	}
+	for _, it := range items {
+		g.naming = ""
+		if isAggregate(it.expr) {
+			g.naming = it.name
+		}
+		e, err := b.bindItem(it, x)
+		if err != nil {
+			return nil, err
+		}
+		out.exprs, out.names = append(out.exprs, e), append(out.names, it.name)
+	}
+	g.naming = ""
+	if b.stmt.Having != nil {
+		x.clause = "HAVING clause"
+		cond, err := x.condition(b.stmt.Having)
+		if err != nil {
+			return nil, err
+		}
+		out.cond = cond
+	}
+	out.seal = g.seal
+	return out, nil
+}
+
+// groupKeys binds the expressions of GROUP BY and works out the grouping sets.
+func (g *grouping) groupKeys() error {
+	if g.b.stmt.GroupBy == nil {
+		return nil
+	}
+	sets := [][]int{nil}
+	many := false
+	for _, it := range g.b.stmt.GroupBy.Items {
+		more, err := g.groupItem(it)
+		if err != nil {
+			return err
+		}
+		many = many || len(more) != 1
+		var product [][]int
+		for _, a := range sets {
+			for _, m := range more {
+				product = append(product, union(a, m))
+			}
+		}
+		if sets = product; len(sets) > 4096 {
+			return refuse(tableError, g.b.stmt.GroupBy, "GROUP BY makes more than 4096 grouping sets.")
+		}
+	}
+	if many || len(sets) == 1 && len(sets[0]) != len(g.keys) {
+		if len(g.keys) > 63 {
+			return refuse(tableError, g.b.stmt.GroupBy, "group count must be less than 64.")
+		}
+		g.sets = sets
+	}
+	return nil
+}
+
+// union joins two ascending sets.
+func union(a, b []int) []int {
+	u := append(append([]int(nil), a...), b...)
+	slices.Sort(u)
+	return slices.Compact(u)
+}
+
+// groupItem gives the alternatives of one element of GROUP BY, each a set of keys.
+func (g *grouping) groupItem(e sql.Expr) ([][]int, error) {
+	gs, ok := e.(*sql.GroupingSet)
+	if !ok {
+		set, err := g.keySet(e)
+		return [][]int{set}, err
+	}
+	if gs.Kind == sql.EmptyGroup {
+		return [][]int{nil}, nil
+	}
+	if gs.Kind == sql.GroupingSets {
+		var all [][]int
+		for _, it := range gs.Items {
+			sets, err := g.groupItem(it)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, sets...)
+		}
+		return all, nil
+	}
+	var parts [][]int
+	for _, it := range gs.Items {
+		set, err := g.keySet(it)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, set)
+	}
+	var all [][]int
+	if gs.Kind == sql.Rollup {
+		for n := len(parts); n >= 0; n-- {
+			all = append(all, joinSets(parts[:n], ^uint(0)))
+		}
+		return all, nil
+	}
+	if len(parts) > 12 {
+		return nil, refuse(tableError, gs, "CUBE of more than 12 elements is not supported.")
+	}
+	for mask := 1<<len(parts) - 1; mask >= 0; mask-- {
+		// The first element is the highest bit, so that the sets come in Flink's order.
+		bits := uint(0)
+		for i := range parts {
+			if mask&(1<<(len(parts)-1-i)) != 0 {
+				bits |= 1 << i
+			}
+		}
+		all = append(all, joinSets(parts, bits))
+	}
+	return all, nil
+}
+
+func joinSets(parts [][]int, bits uint) []int {
+	var set []int
+	for i, p := range parts {
+		if bits&(1<<i) != 0 {
+			set = union(set, p)
+		}
+	}
+	return set
+}
+
+// keySet gives the keys of one expression, or of several in parentheses.
+func (g *grouping) keySet(e sql.Expr) ([]int, error) {
+	if c, ok := e.(*sql.Constructor); ok && c.Kind == sql.RowImplicit {
+		var set []int
+		for _, it := range c.Items {
+			s, err := g.keySet(it)
+			if err != nil {
+				return nil, err
+			}
+			set = union(set, s)
+		}
+		return set, nil
+	}
+	if c, ok := e.(*sql.FuncCall); ok && isLegacyWindow(c) {
+		return nil, g.legacyKey(c)
+	}
+	if contains(e, isAggregate) {
+		return nil, refuse(nameError, e, "Aggregate expression is illegal in GROUP BY clause")
+	}
+	x, err := g.b.binder("GROUP BY clause").expr(e)
+	if err != nil {
+		return nil, err
+	}
+	for i, k := range g.keys {
+		if expr.Equal(k, x) {
+			return []int{i}, nil
+		}
+	}
+	name := "$f" + itoa(len(g.keys))
+	if n, ok := e.(*sql.Name); ok {
+		name = n.Last()
+	}
+	g.keys, g.keyNames = append(g.keys, x), append(g.keyNames, name)
+	return []int{len(g.keys) - 1}, nil
+}
+
+// hook gives the columns that stand for keys and aggregates.
+func (g *grouping) hook(e sql.Expr) (expr.Expr, error) {
+	if c, ok := e.(*sql.FuncCall); ok {
+		if isAggregate(c) {
+			return g.aggregate(c)
+		}
+		if x, err := g.auxiliary(c); x != nil || err != nil {
+			return x, err
+		}
+	}
+	switch e.(type) {
+	case *sql.Literal, *sql.IntervalLit, *sql.Symbol, *sql.Star:
+		return nil, nil
+	}
+	if contains(e, isAggregate) || contains(e, isOver) || contains(e, isQuery) {
+		return nil, nil
+	}
+	b := g.b.binder("")
+	b.scalar = nil
+	x, err := b.expr(e)
+	n, isName := e.(*sql.Name)
+	if err != nil {
+		if isName {
+			return nil, err
+		}
+		return nil, nil // the binder meets the error again, at its place
+	}
+	if k := g.key(x); k != nil {
+		return k, nil
+	}
+	if c, ok := x.(*expr.Col); ok && isName {
+		if c.Index >= outerBase {
+			return c, nil
+		}
+		return g.column(c, n)
+	}
+	return nil, nil
+}
+
+// key gives the column of the key that x is, nil if it is none.
+func (g *grouping) key(x expr.Expr) expr.Expr {
+	for i, k := range g.keys {
+		if expr.Equal(k, x) {
+			t := k.Type()
+			if g.sets != nil {
+				t = t.Optional()
+			}
+			return &expr.Col{Index: i, Name: g.keyNames[i], T: t}
+		}
+	}
+	return nil
+}
+
+// column gives what stands for a column of the input: the key that it is.
+func (g *grouping) column(c *expr.Col, at sql.Node) (expr.Expr, error) {
+	if k := g.key(c); k != nil {
+		return k, nil
+	}
+	name := c.Name
+	if n, ok := at.(*sql.Name); ok {
+		name = n.Dotted()
+	}
+	return nil, refuse(nameError, at, "Expression '%s' is not being grouped", name).
+		Cure("Add it to GROUP BY, or put it into an aggregate such as MAX(%s).", name)
+}
+
+// aggregate registers a call and gives the column that stands for it.
+func (g *grouping) aggregate(c *sql.FuncCall) (expr.Expr, error) {
+	name := callName(c)
+	if len(c.WithinGroup) > 0 || len(c.OrderBy) > 0 {
+		return nil, unsupported(c, "ORDER BY inside the aggregate "+name+" is")
+	}
+	b := g.b.binder("an aggregate's argument")
+	b.scalar = nil
+	a := aggregate{call: expr.AggCall{Func: expr.LookupAggregate(name), Distinct: c.Quantifier == sql.Distinct, Filter: -1}}
+	if a.call.Func.BatchOnly && !g.b.p.batch {
+		return nil, unsupported(c, name+" in streaming mode is")
+	}
+	var err error
+	if len(c.Args) != 1 || !isStar(c.Args[0]) {
+		if a.args, err = b.exprs(c.Args); err != nil {
+			return nil, err
+		}
+	} else if name != "COUNT" {
+		return nil, refuse(nameError, c, "Unknown identifier '*'")
+	}
+	if c.Filter != nil {
+		if a.filter, err = b.condition(c.Filter); err != nil {
+			return nil, err
+		}
+		if a.filter, err = newCall(c.Filter, "IS TRUE", a.filter); err != nil {
+			return nil, err
+		}
+	}
+	return g.register(c, name, a)
+}
+
+func isStar(e sql.Expr) bool {
+	s, ok := e.(*sql.Star)
+	return ok && s.Qualifier == nil
+}
+
+// register types an aggregate and shares equal ones.
+func (g *grouping) register(c *sql.FuncCall, name string, a aggregate) (expr.Expr, error) {
+	ts := make([]types.Type, len(a.args))
+	for i, x := range a.args {
+		ts[i] = x.Type()
+	}
+	t, err := a.call.Func.Result(ts)
+	if err != nil {
+		return nil, typeError(err, c)
+	}
+	switch {
+	case name == "COUNT" && !a.call.Distinct && len(ts) == 1 && ts[0].NotNull:
+		a.args = nil // no value is ever left out
+	case name == "MIN" || name == "MAX":
+		a.call.Distinct = false
+	}
+	if name != "COUNT" && (len(g.keys) == 0 && g.legacy == nil || a.filter != nil || g.sets != nil) {
+		t = t.Optional()
+	}
+	switch c.Nulls {
+	case sql.RespectNulls:
+		a.call.Nulls = expr.NullsKept
+	case sql.IgnoreNulls:
+		a.call.Nulls = expr.NullsSkipped
+	}
+	if c.JSON != nil {
+		switch c.JSON.OnNull {
+		case sql.NullOnNull:
+			a.call.Nulls = expr.NullsKept
+		case sql.AbsentOnNull:
+			a.call.Nulls = expr.NullsSkipped
+		}
+	}
+	a.call.T = t.Plain()
+	a.digest = a.key()
+	for i, have := range g.aggs {
+		if have.digest == a.digest {
+			return &expr.Col{Index: aggBase + i, Name: have.call.Name, T: have.call.T}, nil
+		}
+	}
+	a.call.Name = g.naming
+	if a.call.Name == "" {
+		a.call.Name = "$f" + itoa(len(g.keys)+len(g.aggs))
+	}
+	g.aggs = append(g.aggs, a)
+	return &expr.Col{Index: aggBase + len(g.aggs) - 1, Name: a.call.Name, T: a.call.T}, nil
+}
+
+// key is the same for equal calls.
+func (a *aggregate) key() string {
+	var s strings.Builder
+	s.WriteString(a.call.Func.Name)
+	if a.call.Distinct {
+		s.WriteString(" DISTINCT")
+	}
+	for _, x := range a.args {
+		s.WriteString("," + expr.Digest(x))
+	}
+	if a.filter != nil {
+		s.WriteString(" FILTER " + expr.Digest(a.filter))
+	}
+	s.WriteString(itoa(int(a.call.Nulls)))
+	return s.String()
+}
+
+// seal builds the aggregation and puts the select list over its columns.
+func (g *grouping) seal(s *selected) error {
+	node, remap, err := g.build()
+	if err != nil {
+		return err
+	}
+	s.in = node
+	for i := range s.exprs {
+		s.exprs[i] = remap(s.exprs[i])
+	}
+	if s.cond != nil {
+		s.cond = remap(s.cond)
+	}
+	return nil
+}
+
+// build makes the Calc of keys and arguments and the aggregation on it. remap puts an expression that was bound by hook
+// over its columns.
+func (g *grouping) build() (Node, func(expr.Expr) expr.Expr, error) {
+	pre := &columns{}
+	keys := make([]int, len(g.keys))
+	for i, k := range g.keys {
+		keys[i] = pre.add(k, g.keyNames[i])
+	}
+	if g.legacy != nil {
+		g.legacy.column = pre.add(g.legacy.time, g.legacy.time.Name)
+	}
+	if g.sets != nil {
+		pre.apart = len(pre.exprs) // arguments that are keys too must not get the nulls of the grouping sets
+	}
+	calls := make([]expr.AggCall, len(g.aggs))
+	for i, a := range g.aggs {
+		c := a.call
+		for _, x := range a.args {
+			c.Args = append(c.Args, pre.add(x, ""))
+		}
+		if a.filter != nil {
+			c.Filter = pre.add(a.filter, "")
+		}
+		calls[i] = c
+	}
+	in := newCalc(g.b.in, pre.exprs, pre.names, nil)
+	if len(pre.exprs) == 0 { // COUNT(*) alone: rows without columns do not exist, so one is kept
+		in = newCalc(g.b.in, []expr.Expr{expr.NewInt(0)}, []string{"$f0"}, nil)
+	}
+	for i := range calls {
+		calls[i].Text = callText(calls[i], in.Fields, false)
+	}
+	return g.place(in, keys, calls)
+}
+
+// columns collects the expressions of a Calc, equal ones once.
+type columns struct {
+	exprs []expr.Expr
+	names []string
+	apart int // the first columns, which are not shared
+}
+
+// add gives the column of an expression.
+func (c *columns) add(e expr.Expr, name string) int {
+	for i, have := range c.exprs[c.apart:] {
+		if expr.Equal(have, e) {
+			return c.apart + i
+		}
+	}
+	if name == "" {
+		if col, ok := e.(*expr.Col); ok {
+			name = col.Name
+		} else {
+			name = "$f" + itoa(len(c.exprs))
+		}
+	}
+	if slices.Contains(c.names, name) {
+		name += itoa(len(c.exprs))
+	}
+	c.exprs, c.names = append(c.exprs, e), append(c.names, name)
+	return len(c.exprs) - 1
+}
+
+// callText writes an aggregate as plans do.
+func callText(c expr.AggCall, fields []types.Field, retract bool) string {
+	var s strings.Builder
+	s.WriteString(c.Func.Name)
+	if retract {
+		s.WriteString("_RETRACT")
+	}
+	s.WriteByte('(')
+	if c.Distinct {
+		s.WriteString("DISTINCT ")
+	}
+	if len(c.Args) == 0 {
+		s.WriteByte('*')
+	}
+	for i, a := range c.Args {
+		if i > 0 {
+			s.WriteString(", ")
+		}
+		s.WriteString(fields[a].Name)
+	}
+	s.WriteByte(')')
+	if c.Filter >= 0 {
+		s.WriteString(" FILTER " + fields[c.Filter].Name)
+	}
+	return s.String()
+}
+
+// place chooses the kind of aggregation: over the windows of a table function, over legacy windows, or an ordinary one.
+func (g *grouping) place(in *Calc, keys []int, calls []expr.AggCall) (Node, func(expr.Expr) expr.Expr, error) {
+	if g.legacy != nil {
+		return g.legacyAggregate(in, keys, calls)
+	}
+	if w := g.window(in, keys); w != nil {
+		return g.windowAggregate(in, keys, calls, w)
+	}
+	var node Node = in
+	extra := 0
+	if g.sets != nil {
+		node, keys = expand(in, keys, g.sets)
+		extra = 1
+	}
+	a := &GroupAggregate{Keys: keys, Aggs: calls}
+	a.Kind, a.Inputs, a.Pos = "GroupAggregate", []Node{node}, pos(g.b.stmt)
+	for _, k := range keys {
+		f := fieldsIn(node)[k]
+		f.Type = f.Type.Plain()
+		a.Fields = append(a.Fields, f)
+	}
+	for _, c := range calls {
+		a.Fields = append(a.Fields, types.Field{Name: c.Name, Type: c.T})
+	}
+	n := len(g.keys)
+	return a, func(e expr.Expr) expr.Expr {
+		return renumber(e, a.Fields, func(i int) int {
+			switch {
+			case i == setColumn:
+				return n
+			case i >= aggBase:
+				return n + extra + i - aggBase
+			}
+			return i
+		})
+	}, nil
+}
+
+// renumber puts an expression over other columns and takes their names and types; columns of outer queries stay.
+func renumber(e expr.Expr, fields []types.Field, f func(int) int) expr.Expr {
+	return expr.Rewrite(e, func(x expr.Expr) expr.Expr {
+		c, ok := x.(*expr.Col)
+		if !ok || c.Index >= outerBase {
+			return x
+		}
+		i := f(c.Index)
+		return &expr.Col{Index: i, Name: fields[i].Name, T: c.T}
+	})
+}
+
+// expand repeats every row once per grouping set, with nulls for the keys that are not in the set, and its number.
+func expand(in *Calc, keys []int, sets [][]int) (Node, []int) {
+	x := &Expand{}
+	x.Kind, x.Inputs, x.Pos = "Expand", []Node{in}, in.Pos
+	n := len(in.Fields)
+	x.Fields = append(slices.Clone(in.Fields), types.Field{Name: "$e", Type: types.Of(types.BigInt).Required()})
+	for i := range x.Fields[:n] {
+		if slices.Contains(keys, i) {
+			x.Fields[i].Type = x.Fields[i].Type.Optional()
+		}
+	}
+	for _, set := range sets {
+		id := int64(0)
+		row := columnExprs(in.Fields)
+		for k, col := range keys {
+			if !slices.Contains(set, k) {
+				row[col] = expr.NewConst(types.NullDatum(), in.Fields[col].Type)
+				id |= 1 << (len(keys) - 1 - k)
+			}
+		}
+		x.Rows = append(x.Rows, append(row, expr.NewConst(types.IntDatum(id), types.Of(types.BigInt))))
+	}
+	return x, append(slices.Clone(keys), n)
+}

@@ -1,0 +1,206 @@
+package plan
+
+import (
+	"slices"
+
+	"runnel/expr"
+	"runnel/types"
+)
+
+// keyTable finds the keys of nodes (semantics.md 3): unique keys name at most one live row; upsert keys are those whose
+// changes also keep their order across exchanges.
+type keyTable struct {
+	uniques, upserts map[Node][][]int
+}
+
+func newKeyTable() *keyTable {
+	return &keyTable{uniques: map[Node][][]int{}, upserts: map[Node][][]int{}}
+}
+
+func (t *keyTable) unique(n Node) [][]int { return t.find(n, t.uniques, false) }
+func (t *keyTable) upsert(n Node) [][]int { return t.find(n, t.upserts, true) }
+
+// copy gives a node the keys of another one with the same columns.
+func (t *keyTable) copy(to, from Node) {
+	t.uniques[to], t.upserts[to] = t.unique(from), t.upsert(from)
+}
+
+func (t *keyTable) find(n Node, memo map[Node][][]int, ordered bool) [][]int {
+	if keys, ok := memo[n]; ok {
+		return keys
+	}
+	of := func(i int) [][]int { return t.find(n.Base().Inputs[i], memo, ordered) }
+	keys := keysOf(n, of, ordered)
+	memo[n] = keys
+	return keys
+}
+
+// keysOf derives the keys of a node from those of its inputs.
+func keysOf(n Node, of func(i int) [][]int, ordered bool) [][]int {
+	switch n := n.(type) {
+	case *Scan:
+		return scanKeys(n)
+	case *Calc:
+		return calcKeys(n, of(0))
+	case *Exchange:
+		if ordered && n.Dist == HashKeys {
+			return containing(of(0), n.Keys)
+		}
+		return of(0)
+	case *WatermarkAssigner, *DropUpdateBefore, *Sink, *Collect:
+		return of(0)
+	case *ChangelogNormalize:
+		return [][]int{n.Keys}
+	case *GroupAggregate:
+		key := make([]int, len(n.Keys))
+		for i := range key {
+			key[i] = i
+		}
+		return [][]int{key}
+	case *Limit:
+		return of(0)
+	case *Sort, *TemporalSort:
+		return of(0)
+	case *SortLimit:
+		return containing(of(0), sortColumns(n.Keys))
+	case *Join:
+		return joinKeys(n.Join, of, n.LeftKeys, n.RightKeys, len(fieldsIn(n.Inputs[0])), ordered)
+	}
+	return moreKeys(n, of, ordered)
+}
+
+func scanKeys(n *Scan) [][]int {
+	if len(n.Table.PrimaryKey) == 0 {
+		return nil
+	}
+	var key []int
+	for _, name := range n.Table.PrimaryKey {
+		i := slices.IndexFunc(n.Fields, func(f types.Field) bool { return f.Name == name })
+		if i < 0 {
+			return nil
+		}
+		key = append(key, i)
+	}
+	slices.Sort(key)
+	return [][]int{key}
+}
+
+// calcKeys follows keys through a projection: plain columns, and casts that change nothing but nullability.
+func calcKeys(n *Calc, in [][]int) [][]int {
+	at := map[int][]int{}
+	for i, e := range n.Exprs {
+		if c, ok := e.(*expr.Cast); ok && c.T.SameIgnoringNull(c.Arg.Type()) {
+			e = c.Arg
+		}
+		if c, ok := e.(*expr.Col); ok {
+			at[c.Index] = append(at[c.Index], i)
+		}
+	}
+	var keys [][]int
+	for _, k := range in {
+		variants := [][]int{nil}
+		for _, c := range k {
+			var next [][]int
+			for _, v := range variants {
+				for _, to := range at[c] {
+					if len(next) < 16 {
+						next = append(next, append(slices.Clone(v), to))
+					}
+				}
+			}
+			variants = next
+		}
+		for _, v := range variants {
+			slices.Sort(v)
+			keys = append(keys, v)
+		}
+	}
+	return distinctKeys(keys)
+}
+
+// distinctKeys drops repeated keys.
+func distinctKeys(keys [][]int) [][]int {
+	var out [][]int
+	for _, k := range keys {
+		if !hasKey(out, k) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// containing keeps the keys that hold all of cols.
+func containing(keys [][]int, cols []int) [][]int {
+	var out [][]int
+	for _, k := range keys {
+		if subset(cols, k) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// subset reports whether all of a are in b.
+func subset(a, b []int) bool {
+	for _, x := range a {
+		if !slices.Contains(b, x) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasKey reports whether a set of columns is one of the keys.
+func hasKey(keys [][]int, cols []int) bool {
+	return slices.ContainsFunc(keys, func(k []int) bool { return subset(k, cols) && subset(cols, k) })
+}
+
+// containsKey reports whether cols contain one of the keys.
+func containsKey(keys [][]int, cols []int) bool {
+	return slices.ContainsFunc(keys, func(k []int) bool { return subset(k, cols) })
+}
+
+func sortColumns(keys []SortKey) []int {
+	cols := make([]int, len(keys))
+	for i, k := range keys {
+		cols[i] = k.Column
+	}
+	return cols
+}
+
+// joinKeys derives the keys of a join.
+func joinKeys(kind JoinKind, of func(int) [][]int, lk, rk []int, nl int, ordered bool) [][]int {
+	left := of(0)
+	if kind == Semi || kind == Anti {
+		if ordered {
+			return containing(left, lk)
+		}
+		return left
+	}
+	right := of(1)
+	leftOne, rightOne := containsKey(left, lk), containsKey(right, rk)
+	if len(lk) == 0 {
+		leftOne, rightOne = hasKey(left, nil), hasKey(right, nil)
+	}
+	var keys [][]int
+	if rightOne && kind != Right && kind != Full {
+		keys = append(keys, left...)
+	}
+	moved := make([][]int, len(right))
+	for i, k := range right {
+		moved[i] = shifted(k, nl)
+	}
+	if leftOne && kind != Left && kind != Full {
+		keys = append(keys, moved...)
+	}
+	for _, l := range left {
+		for _, r := range moved {
+			keys = append(keys, append(slices.Clone(l), r...))
+		}
+	}
+	if ordered {
+		both := shifted(rk, nl)
+		keys = slices.DeleteFunc(keys, func(k []int) bool { return !subset(lk, k) && !subset(both, k) })
+	}
+	return distinctKeys(keys)
+}

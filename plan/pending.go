@@ -1,0 +1,71 @@
+package plan
+
+import (
+	"runnel/expr"
+	"runnel/sql"
+)
+
+// What the language has and this planner refuses by name.
+
+func (p *planning) matchRecognize(t *sql.MatchRecognize, _ *around) (*refs, error) {
+	return nil, unsupported(t, "MATCH_RECOGNIZE is")
+}
+
+func (p *planning) snapshotJoin(_ *sql.Join, _ *refs, t *sql.TableName, _ *around) (*refs, error) {
+	return nil, unsupported(t, "FOR SYSTEM_TIME AS OF is")
+}
+
+func (p *planning) unnest(_ *sql.Join, _ *refs, t *sql.Unnest, _ *around) (*refs, error) {
+	return nil, unsupported(t, "UNNEST is")
+}
+
+func (p *planning) lateral(_ *sql.Join, _ *refs, t *sql.DerivedTable, _ *around) (*refs, error) {
+	return nil, unsupported(t, "LATERAL is")
+}
+
+func (b *selecting) queryCondition(c sql.Expr) (expr.Expr, error) {
+	return nil, unsupported(c, "A query in a condition is")
+}
+
+func (b *selecting) scalarQuery(s *sql.Subquery) (expr.Expr, error) {
+	return nil, unsupported(s, "A query as a value is")
+}
+
+func (b *selecting) windowed(items []item, _ *binder, _ *grouping) (*selected, error) {
+	for _, it := range items {
+		if contains(it.expr, isOver) {
+			return nil, unsupported(it.expr, "An OVER window is")
+		}
+	}
+	return nil, unsupported(b.stmt.Qualify, "QUALIFY is")
+}
+
+// legacyWindow is a group window in GROUP BY.
+type legacyWindow struct {
+	time   *expr.Col
+	column int
+}
+
+func isLegacyWindow(c *sql.FuncCall) bool {
+	switch callName(c) {
+	case "TUMBLE", "HOP", "SESSION":
+		return true
+	}
+	return false
+}
+
+func (g *grouping) legacyKey(c *sql.FuncCall) error {
+	return unsupported(c, "The group window "+callName(c)+" in GROUP BY is")
+}
+
+func (g *grouping) auxiliary(*sql.FuncCall) (expr.Expr, error) { return nil, nil }
+
+func (g *grouping) legacyAggregate(*Calc, []int, []expr.AggCall) (Node, func(expr.Expr) expr.Expr, error) {
+	return nil, nil, unsupported(g.b.stmt, "A group window is")
+}
+
+func (w *WindowJoin) props() *windowProps { return nil }
+
+func (p *planning) regularJoin(j *Join) (Node, error) {
+	return nil, refuseAt(j, "A join without bounds on the time of both sides is not supported yet.")
+}

@@ -1,0 +1,250 @@
+package plan
+
+import (
+	"runnel/catalog"
+	"runnel/expr"
+	"runnel/sql"
+	"runnel/types"
+)
+
+// selecting is the binding of one SELECT.
+type selecting struct {
+	p    *planning
+	env  *around
+	stmt *sql.Select
+	sc   *scope // of the FROM clause
+	in   Node   // what has been bound so far; its columns begin with those of sc
+}
+
+// selectBody binds a SELECT up to its select list.
+func (p *planning) selectBody(s *sql.Select, env *around) (*selected, error) {
+	b := &selecting{p: p, env: env, stmt: s}
+	if s.Stream {
+		return nil, unsupported(s, "SELECT STREAM is")
+	}
+	if err := b.from(); err != nil {
+		return nil, err
+	}
+	if err := b.where(); err != nil {
+		return nil, err
+	}
+	items, err := b.expandItems()
+	if err != nil {
+		return nil, err
+	}
+	out, err := b.project(items)
+	if err != nil || s.Quantifier != sql.Distinct {
+		return out, err
+	}
+	n, err := out.node()
+	if err != nil {
+		return nil, err
+	}
+	return whole(distinct(n)), nil
+}
+
+// from binds the FROM clause; without one there is a single row without columns that matter.
+func (b *selecting) from() error {
+	if b.stmt.From == nil {
+		v := &Values{Rows: [][]expr.Expr{{expr.NewInt(0)}}}
+		v.Kind, v.Fields = "Values", []types.Field{{Name: "ZERO", Type: types.Of(types.Int).Required()}}
+		b.in, b.sc = v, &scope{parent: b.env.outer}
+		return nil
+	}
+	r, err := b.p.tableRef(b.stmt.From, b.env)
+	if err != nil {
+		return err
+	}
+	b.in = r.node
+	b.sc = &scope{parent: b.env.outer, fields: fieldsIn(r.node), tables: r.tables, star: r.star}
+	return nil
+}
+
+// where binds the condition; conjuncts that hold queries become joins.
+func (b *selecting) where() error {
+	var plain []expr.Expr
+	for _, c := range conjuncts(b.stmt.Where) {
+		if contains(c, isQuery) {
+			x, err := b.queryCondition(c)
+			if err != nil {
+				return err
+			}
+			if x != nil {
+				plain = append(plain, x)
+			}
+			continue
+		}
+		x, err := b.binder("WHERE clause").condition(c)
+		if err != nil {
+			return err
+		}
+		plain = append(plain, x)
+	}
+	b.in = newFilter(b.in, expr.NewAnd(plain...))
+	return nil
+}
+
+// binder binds expressions over the FROM clause.
+func (b *selecting) binder(clause string) *binder {
+	x := b.p.binder(b.sc)
+	x.clause = clause
+	x.scalar = b.scalarQuery
+	return x
+}
+
+// item is an entry of the select list after * has been expanded.
+type item struct {
+	expr sql.Expr
+	name string
+	col  int // the column of *, -1 for an expression
+}
+
+// expandItems expands * and names the columns as Flink does.
+func (b *selecting) expandItems() ([]item, error) {
+	var items []item
+	for _, it := range b.stmt.Items {
+		star, ok := it.Expr.(*sql.Star)
+		if !ok {
+			items = append(items, item{expr: it.Expr, name: itemName(it, len(items)), col: -1})
+			continue
+		}
+		cols, err := b.starColumns(star)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range cols {
+			items = append(items, item{name: b.sc.fields[c].Name, col: c})
+		}
+	}
+	return items, nil
+}
+
+// itemName is the name of a select item: its alias, the column or field it names, or EXPR$n.
+func itemName(it *sql.SelectItem, n int) string {
+	if it.Alias != nil {
+		return it.Alias.Name
+	}
+	switch e := it.Expr.(type) {
+	case *sql.Name:
+		return e.Last()
+	case *sql.Field:
+		return e.Name.Name
+	}
+	return "EXPR$" + itoa(n)
+}
+
+func (b *selecting) starColumns(s *sql.Star) ([]int, error) {
+	first, n := 0, len(b.sc.fields)
+	if s.Qualifier != nil {
+		t, used := b.sc.table(append(s.Qualifier.Parts[:len(s.Qualifier.Parts):len(s.Qualifier.Parts)], sql.Ident{}))
+		if t == nil || used != len(s.Qualifier.Parts) {
+			e := refuse(nameError, s, "Unknown identifier '%s'", s.Qualifier.Dotted())
+			var aliases []string
+			for _, t := range b.sc.tables {
+				aliases = append(aliases, t.alias)
+			}
+			e.Hint = catalog.DidYouMean(s.Qualifier.Dotted(), aliases)
+			return nil, e
+		}
+		first, n = t.first, t.n
+	} else if b.stmt.From == nil {
+		return nil, refuse(nameError, s, "Unknown identifier '*'").Cure("There is no FROM clause.")
+	} else if b.sc.star != nil {
+		return b.sc.star, nil
+	}
+	cols := make([]int, n)
+	for i := range cols {
+		cols[i] = first + i
+	}
+	return cols, nil
+}
+
+// project binds the select list, with GROUP BY, HAVING and OVER windows where there are some.
+func (b *selecting) project(items []item) (*selected, error) {
+	if b.aggregates(items) {
+		return b.grouped(items)
+	}
+	if b.stmt.Having != nil {
+		return nil, refuse(nameError, b.stmt.Having, "HAVING clause without GROUP BY and aggregates")
+	}
+	x := b.binder("SELECT clause")
+	if b.overs(items) {
+		return b.windowed(items, x, nil)
+	}
+	return b.bindItems(items, x)
+}
+
+// bindItems binds the select list with a binder.
+func (b *selecting) bindItems(items []item, x *binder) (*selected, error) {
+	out := &selected{bind: x.expr}
+	for _, it := range items {
+		e, err := b.bindItem(it, x)
+		if err != nil {
+			return nil, err
+		}
+		out.exprs = append(out.exprs, e)
+		out.names = append(out.names, it.name)
+	}
+	out.in = b.in
+	return out, nil
+}
+
+func (b *selecting) bindItem(it item, x *binder) (expr.Expr, error) {
+	if it.col >= 0 {
+		c := expr.NewCol(b.sc.fields, it.col)
+		if x.column != nil {
+			return x.column(c, b.stmt)
+		}
+		return c, nil
+	}
+	e, err := x.expr(it.expr)
+	if err != nil {
+		return nil, err
+	}
+	if e.Type().Kind == types.Null {
+		return nil, refuse(nameError, it.expr, "Illegal use of 'NULL'").Cure("Give it a type: CAST(NULL AS INT).")
+	}
+	return e, nil
+}
+
+// aggregates reports whether the SELECT groups.
+func (b *selecting) aggregates(items []item) bool {
+	if b.stmt.GroupBy != nil || contains(b.stmt.Having, isAggregate) {
+		return true
+	}
+	for _, it := range items {
+		if contains(it.expr, isAggregate) {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *selecting) overs(items []item) bool {
+	for _, it := range items {
+		if contains(it.expr, isOver) {
+			return true
+		}
+	}
+	return b.stmt.Qualify != nil
+}
+
+// distinct keeps one of equal rows.
+func distinct(in Node) Node {
+	g := &GroupAggregate{}
+	g.Kind, g.Inputs, g.Fields = "GroupAggregate", []Node{in}, plainFields(fieldsIn(in))
+	for i := range g.Fields {
+		g.Keys = append(g.Keys, i)
+	}
+	return g
+}
+
+// plainFields gives the fields without time attributes: what an ordinary aggregate or join gives.
+func plainFields(fields []types.Field) []types.Field {
+	out := make([]types.Field, len(fields))
+	for i, f := range fields {
+		f.Type = f.Type.Plain()
+		out[i] = f
+	}
+	return out
+}
