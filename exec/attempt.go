@@ -38,6 +38,7 @@ type attempt struct {
 	sinks      []*sinkCommits
 	identities map[string]string // operator id -> the outside system it speaks to
 	coord      *coordinator
+	blobs      checkpointStore
 
 	mu      sync.Mutex
 	groups  map[string]*alignGroup
@@ -52,6 +53,7 @@ func newAttempt(job *Job, number int, restored *snapshot) *attempt {
 	}
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
 	a.coord = newCoordinator(a)
+	a.blobs = newMemoryBlobs(job)
 	return a
 }
 

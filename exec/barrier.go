@@ -29,10 +29,10 @@ func (k checkpointKind) isSavepoint() bool { return k == savepoint || k == stopS
 
 // barrier is one checkpoint on its way through the job. It is shared and immutable.
 type barrier struct {
-	id      int64
-	kind    checkpointKind
-	drain   bool // stopSavepoint: event time ends before the barrier
-	full    bool // whole state, not only what changed: savepoints
-	keep    bool // state is stored; false for the final round of a job without checkpointing
-	trigger time.Time
+	id        int64
+	kind      checkpointKind
+	drain     bool  // stopSavepoint: event time ends before the barrier
+	keep      bool  // state is stored; false for the final round of a job without checkpointing
+	completed int64 // the newest checkpoint of the attempt that was complete when this one began, 0 for none
+	trigger   time.Time
 }

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"runnel/exec/op"
+	"runnel/state"
 	"runnel/types"
 )
 
@@ -21,6 +22,7 @@ type node struct {
 	ender   op.Ender
 	snap    op.Snapshotter
 
+	keyed *state.Keyed // nil for operators without keyed state
 	links []link
 	wakes int64 // processing time in ms of the next OnTime, types.MaxWatermark for none
 

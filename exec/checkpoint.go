@@ -3,6 +3,9 @@ package exec
 import (
 	"slices"
 	"time"
+
+	"runnel/plan"
+	"runnel/state"
 )
 
 // checkpoint is what a task does when a barrier has reached it on all channels: held rows go out, every operator is
@@ -34,13 +37,18 @@ func (t *task) checkpoint(b *barrier) error {
 		}
 	}
 	t.at = nil
+	keyed := b.keep && t.freeze(b, k)
 	for _, x := range t.outs {
 		if err := x.control(element{kind: elemBarrier, barrier: b}); err != nil {
 			return err
 		}
 	}
 	k.sync = time.Since(began)
-	t.run.coord.acknowledge(k)
+	if keyed {
+		t.drain = &drain{ack: k}
+	} else {
+		t.run.coord.acknowledge(k)
+	}
 	return nil
 }
 
@@ -65,17 +73,37 @@ func (t *task) snapshot(n *node, b *barrier, o *opAck) (err error) {
 			return err
 		}
 		o.writer = slices.Clone(state)
-		for _, c := range committables {
-			o.committables = append(o.committables, slices.Clone(c))
+		if len(committables) > 0 {
+			for i, c := range committables {
+				committables[i] = slices.Clone(c)
+			}
+			t.run.coord.prepared(n.spec, b.id, committables)
 		}
 	}
 	return nil
+}
+
+// hasKeyedState reports whether an operator may keep keyed state: those with a stable id, but for the ends of the graph.
+func hasKeyedState(s *opSpec) bool {
+	switch s.node.(type) {
+	case *plan.Scan, *plan.Values, *plan.Collect:
+		return false
+	case *plan.Sink:
+		return s.stage == stageMaterialize
+	}
+	return s.node.Base().StateID != ""
 }
 
 // restoreNode gives an operator what the snapshot holds for it, before it is opened.
 func (a *attempt) restoreNode(n *node) error {
 	if s, ok := n.op.(*sinkOp); ok {
 		s.env = a.sinkEnv(n.spec, n.task.env(n))
+	}
+	if hasKeyedState(n.spec) {
+		n.keyed = state.NewKeyed(state.Config{
+			Operator: n.spec.name, Groups: state.RangeOf(n.task.subtask, n.spec.parallelism, a.graph.maxPar),
+			Clock: func() int64 { return a.clock.Now().UnixMilli() }, Restore: a.restored.keyed(stateID(n.spec)),
+		})
 	}
 	if n.snap != nil {
 		if plain := a.restored.plain(stateID(n.spec)); plain != nil {

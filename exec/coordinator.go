@@ -18,7 +18,8 @@ type coordinator struct {
 	sourcesUp int // source tasks that still read
 	current   *pending
 	queue     []*request
-	failures  int // consecutive, of periodic checkpoints
+	failures  int   // consecutive, of periodic checkpoints
+	completed int64 // the newest complete checkpoint of this attempt, savepoints aside
 	lastEnd   time.Time
 	stopTick  func()
 	late      bool // a tick came while a checkpoint was in flight
@@ -184,7 +185,7 @@ func (c *coordinator) start(r *request) {
 	a := c.a
 	now := a.clock.Now()
 	b := &barrier{
-		id: a.job.nextCheckpoint(), kind: r.kind, drain: r.drain, full: r.kind.isSavepoint(), trigger: now,
+		id: a.job.nextCheckpoint(), kind: r.kind, drain: r.drain, trigger: now, completed: c.completed,
 		keep: r.kind != finalCheckpoint || a.cfg.Checkpoint.Interval > 0,
 	}
 	p := newPending(a, b, r)
@@ -202,15 +203,18 @@ func (c *coordinator) start(r *request) {
 	}
 }
 
+// prepared takes the committables of a task as soon as its writers have given them. They count whatever becomes of the
+// checkpoint: their rows come before the next one.
+func (c *coordinator) prepared(s *opSpec, checkpoint int64, committables [][]byte) {
+	c.mail.post(func() error {
+		c.sinkOf(s).prepared(checkpoint, committables)
+		return nil
+	})
+}
+
 // acknowledge takes what a task has snapshotted.
 func (c *coordinator) acknowledge(k *ack) {
 	c.mail.post(func() error {
-		// Committables count whatever becomes of the checkpoint: their rows are before the next one.
-		for _, o := range k.ops {
-			if len(o.committables) > 0 {
-				c.sinkOf(o.spec).prepared(k.barrier.id, o.committables)
-			}
-		}
 		p := c.current
 		if p == nil || p.barrier != k.barrier {
 			return nil
@@ -296,6 +300,9 @@ func (c *coordinator) commit(p *pending, due [][][]byte) error {
 func (c *coordinator) succeeded(p *pending, path string) error {
 	c.end(p)
 	c.failures = 0
+	if !p.barrier.kind.isSavepoint() {
+		c.completed = p.barrier.id
+	}
 	c.a.job.checkpoints.complete(p.stats, path)
 	p.req.answer(p.barrier.id, path, nil)
 	if p.barrier.kind == stopSavepoint || p.barrier.kind == finalCheckpoint {
@@ -307,7 +314,9 @@ func (c *coordinator) succeeded(p *pending, path string) error {
 // failed ends a checkpoint that did not come about. The error returned fails the job.
 func (c *coordinator) failed(p *pending, why error) error {
 	c.end(p)
-	p.abandon()
+	for _, t := range c.a.tasks {
+		t.mail.post(func(t *task) error { t.abandon(p.barrier); return nil })
+	}
 	c.a.job.checkpoints.fail(p.stats, why, c.a.clock.Now())
 	c.a.log.Warn("checkpoint failed", "checkpoint", p.barrier.id, "type", p.barrier.kind, "error", why)
 	p.req.answer(p.barrier.id, "", why)

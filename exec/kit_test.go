@@ -18,6 +18,7 @@ import (
 	"runnel/exec/op"
 	"runnel/expr"
 	"runnel/plan"
+	"runnel/state"
 	"runnel/types"
 )
 
@@ -414,48 +415,45 @@ func onEvent(gap int) *plan.Watermark {
 
 // ---- operators of the tests ----
 
-// countOp counts rows per key and emits key and count. Its state is plain and cut by key group.
+// countOp counts rows per key and emits key and count.
 type countOp struct {
 	ctx    *op.Context
-	counts map[int64]int64
+	table  *state.Table
+	codec  *types.KeyCodec
+	keys   types.Keys
+	groups []int32
 	out    *types.Batch
 	maxPar int
 	fail   func(k, n int64) error
+	origin string // of the key, for its descriptor
 }
 
-func (c *countOp) Open(ctx *op.Context) error {
+func (c *countOp) Open(ctx *op.Context) (err error) {
 	c.ctx = ctx
 	c.out = types.NewBatch(kvFields[:2])
-	first, last := types.KeyGroupRange(ctx.Subtask, ctx.Of, c.maxPar)
-	for k := range c.counts {
-		if g := int(groupOf(k, c.maxPar)); g < first || g > last {
-			delete(c.counts, k)
-		}
-	}
-	return nil
-}
-
-func groupOf(k int64, maxPar int) int32 {
-	b := types.NewBatch(kvFields[:1])
-	b.Cols[0].AppendInt(k)
-	b.Push(types.Insert)
-	dst := make([]int32, 1)
-	hashRouter(kvFields[:1], []int{0}, maxPar, maxPar)(b, dst)
-	return dst[0]
+	c.codec = types.NewKeyCodec([]types.Type{kvFields[0].Type})
+	d := state.Descriptor{Format: 1, Name: "counts", Key: []state.KeyColumn{{Name: "k", Type: "BIGINT", Origin: c.origin}}}
+	c.table, err = ctx.State.Table(d, state.TableSpec{Values: state.Words(1)})
+	return err
 }
 
 func (c *countOp) Process(_ int, b *types.Batch) error {
+	c.codec.Encode(b, []int{0}, &c.keys)
+	c.groups = types.KeyGroups(c.groups[:0], c.keys.Hash, c.maxPar)
 	c.out.Reset()
 	for i := range b.Rows() {
 		k := b.Cols[0].Int[b.Row(i)]
-		c.counts[k]++
+		m := c.table.Of(c.groups[i])
+		r, _ := m.Upsert(state.KeyAt(&c.keys, c.groups, i))
+		w := m.Touch(r)
+		w[0]++
 		if c.fail != nil {
-			if err := c.fail(k, c.counts[k]); err != nil {
+			if err := c.fail(k, int64(w[0])); err != nil {
 				return err
 			}
 		}
 		c.out.Cols[0].AppendInt(k)
-		c.out.Cols[1].AppendInt(c.counts[k])
+		c.out.Cols[1].AppendInt(int64(w[0]))
 		c.out.Push(types.Insert)
 	}
 	return c.ctx.Out.Emit(c.out)
@@ -463,19 +461,6 @@ func (c *countOp) Process(_ int, b *types.Batch) error {
 func (c *countOp) Watermark(_ int, ms int64) error { return c.ctx.Out.Watermark(ms) }
 func (c *countOp) Idle(_ int, idle bool) error     { return c.ctx.Out.Idle(idle) }
 func (c *countOp) Close() error                    { return nil }
-func (c *countOp) Snapshot() ([]byte, error)       { return json.Marshal(c.counts) }
-func (c *countOp) Restore(snaps [][]byte) error {
-	for _, s := range snaps {
-		var m map[int64]int64
-		if err := json.Unmarshal(s, &m); err != nil {
-			return err
-		}
-		for k, v := range m {
-			c.counts[k] = v
-		}
-	}
-	return nil
-}
 
 // ---- cluster ----
 
@@ -487,7 +472,7 @@ func testCluster(t *testing.T, o Options) *Cluster {
 	c := New(o)
 	c.operators = func(s *opSpec) (op.Operator, error) {
 		if _, ok := s.node.(*plan.GroupAggregate); ok {
-			return &countOp{counts: map[int64]int64{}, maxPar: 128}, nil
+			return &countOp{maxPar: 128}, nil
 		}
 		return newOperator(s)
 	}

@@ -15,6 +15,7 @@ type ack struct {
 	task    *task
 	barrier *barrier
 	ops     []opAck
+	sinks   []state.Sink // by node: where keyed state goes; nil for none
 	at      time.Time
 	// For statistics, in real time.
 	sync       time.Duration // flushing and snapshotting
@@ -27,12 +28,11 @@ type ack struct {
 
 // opAck is the snapshot of one operator instance.
 type opAck struct {
-	spec         *opSpec
-	plain        []byte              // op.Snapshotter; nil for none
-	states       []state.StateHandle // keyed state, once it is drained
-	splits       []SplitState
-	writer       []byte
-	committables [][]byte
+	spec   *opSpec
+	plain  []byte              // op.Snapshotter; nil for none
+	states []state.StateHandle // keyed state, once it is drained
+	splits []SplitState
+	writer []byte
 }
 
 // pending is a checkpoint in flight.
@@ -81,9 +81,6 @@ func (p *pending) missing() string {
 	}
 	return "not acknowledged by " + strings.Join(names, ", ") + more
 }
-
-// abandon lets go of what has been gathered.
-func (p *pending) abandon() { p.acks = nil }
 
 // snapshot puts the acknowledgements together.
 func (p *pending) snapshot(a *attempt) (*snapshot, error) {

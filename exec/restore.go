@@ -21,13 +21,19 @@ func (a *attempt) bounded() bool {
 
 // persist makes a completed checkpoint durable and gives the path from which it can be restored.
 func (a *attempt) persist(p *pending, s *snapshot) (path string, err error) {
-	if !p.barrier.keep || p.barrier.kind == savepoint {
+	if !p.barrier.keep {
 		return "", nil
+	}
+	if path, err = a.blobs.complete(s); err != nil {
+		return "", err
+	}
+	if p.barrier.kind == savepoint {
+		return path, nil
 	}
 	a.job.mu.Lock()
 	defer a.job.mu.Unlock()
-	a.job.from = s
-	return "", nil
+	a.job.from, a.job.lastCompleted = s, s.cp.ID
+	return path, nil
 }
 
 // retire deals with the checkpoints of a job that has ended.

@@ -40,6 +40,7 @@ type task struct {
 	stopTimer func() // ends that timer
 	lastFlush time.Time
 
+	drain       *drain    // the snapshot whose keyed state is still being copied out
 	alignedFrom time.Time // when the first channel delivered the barrier being aligned
 }
 
@@ -131,7 +132,7 @@ func (t *task) close() error {
 func (t *task) context(n *node) *op.Context {
 	r := t.run
 	ctx := &op.Context{
-		Ctx: t.ctx, Name: n.spec.name, Out: n, Subtask: t.subtask, Of: t.spec.parallelism,
+		Ctx: t.ctx, Name: n.spec.name, Out: n, Subtask: t.subtask, Of: t.spec.parallelism, State: n.keyed,
 		Env: r.exprEnv(n), Log: r.log.With("operator", n.spec.name, "subtask", t.subtask),
 		Now:     r.clock.Now,
 		WakeAt:  func(ms int64) { n.wakeAt(ms) },
@@ -212,6 +213,11 @@ func (t *task) between() error {
 	if err := t.timers(); err != nil {
 		return err
 	}
+	if t.drain != nil {
+		if err := t.drainSome(); err != nil {
+			return err
+		}
+	}
 	if timeout := t.run.cfg.BufferTimeout; timeout >= 0 && len(t.outs) > 0 {
 		if now := time.Now(); now.Sub(t.lastFlush) >= timeout {
 			t.lastFlush = now
@@ -234,7 +240,7 @@ func (t *task) dry() (again bool, err error) {
 			}
 		}
 	}
-	return false, nil
+	return t.drain != nil, nil
 }
 
 // dryFlusher is an operator of the engine that hands over what it holds when the input runs dry.

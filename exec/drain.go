@@ -1,0 +1,75 @@
+package exec
+
+import (
+	"time"
+
+	"runnel/state"
+)
+
+// drainStep is the number of records of keyed state that are copied out between two batches: about a millisecond.
+const drainStep = 4096
+
+// drain is a snapshot whose keyed state is still being copied out, between batches. The barrier has long gone on.
+type drain struct {
+	ack  *ack
+	next int // the node to drain
+	busy time.Duration
+}
+
+// freeze closes the epoch of every keyed state of the task. It reports whether there is any.
+func (t *task) freeze(b *barrier, k *ack) (any bool) {
+	k.sinks = make([]state.Sink, len(t.nodes))
+	for i, n := range t.nodes {
+		if n.keyed != nil {
+			n.keyed.Freeze(state.Freeze{Checkpoint: b.id, Completed: b.completed, Savepoint: b.kind.isSavepoint()})
+			k.sinks[i] = t.run.blobs.sink(b, stateID(n.spec), t.subtask)
+			any = true
+		}
+	}
+	return any
+}
+
+// drainSome copies out a step, and acknowledges the checkpoint when everything is copied.
+func (t *task) drainSome() error {
+	d := t.drain
+	began := time.Now()
+	for d.next < len(t.nodes) {
+		n := t.nodes[d.next]
+		if n.keyed == nil {
+			d.next++
+			continue
+		}
+		done, err := n.keyed.Drain(drainStep, d.ack.sinks[d.next])
+		if err != nil {
+			return n.fail(err)
+		}
+		if !done {
+			d.busy += time.Since(began)
+			return nil
+		}
+		o := &d.ack.ops[d.next]
+		o.states = n.keyed.Snapshot()
+		for _, h := range o.states {
+			d.ack.size += h.NewBytes
+			d.ack.fullSize += h.Bytes
+		}
+		d.next++
+	}
+	d.ack.async = d.busy + time.Since(began)
+	t.drain = nil
+	t.run.coord.acknowledge(d.ack)
+	return nil
+}
+
+// abandon is the letter that gives up a checkpoint.
+func (t *task) abandon(b *barrier) {
+	if t.drain == nil || t.drain.ack.barrier != b {
+		return
+	}
+	t.drain = nil
+	for _, n := range t.nodes {
+		if n.keyed != nil {
+			n.keyed.Abort()
+		}
+	}
+}
