@@ -371,7 +371,7 @@ func (r *reader) put(p *partition, block *sarama.FetchResponseBlock, rs records,
 		return r.nothing(p, block, alone)
 	}
 	p.empty = 0
-	c := &chunk{data: rs, next: next, bytes: size(rs)}
+	c := &chunk{data: rs, from: p.next, next: next, bytes: size(rs)}
 	p.next = next
 	p.bytes += c.bytes
 	r.buffered += c.bytes

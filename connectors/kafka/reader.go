@@ -52,6 +52,7 @@ type partition struct {
 // chunk is what one fetch gave for one partition.
 type chunk struct {
 	data  records
+	from  int64 // the offset that was asked for; batches may begin before it
 	next  int64 // the offset behind it
 	bytes int
 }
@@ -155,6 +156,7 @@ func (r *reader) take(p *partition) bool {
 	}
 	p.chunk = p.chunks[0]
 	p.chunks = append(p.chunks[:0], p.chunks[1:]...)
+	p.advance(p.chunk.from)
 	return true
 }
 
