@@ -134,10 +134,11 @@ func (t *task) context(n *node) *op.Context {
 	ctx := &op.Context{
 		Ctx: t.ctx, Name: n.spec.name, Out: n, Subtask: t.subtask, Of: t.spec.parallelism, State: n.keyed,
 		Env: r.exprEnv(n), Log: r.log.With("operator", n.spec.name, "subtask", t.subtask),
-		Now:     r.clock.Now,
-		WakeAt:  func(ms int64) { n.wakeAt(ms) },
-		Counter: n.metrics.counter,
-		Gauge:   n.metrics.gauge,
+		Now:            r.clock.Now,
+		MaxParallelism: r.graph.maxPar,
+		WakeAt:         func(ms int64) { n.wakeAt(ms) },
+		Counter:        n.metrics.counter,
+		Gauge:          n.metrics.gauge,
 	}
 	return ctx
 }

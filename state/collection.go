@@ -141,12 +141,12 @@ func (c Collection) lookup(id uint64, elem []uint64, tag uint32) (slot, o uint32
 // Add gives the element with these words and makes one if there is none; in a list it always appends a new one.
 func (c Collection) Add(owner Ref, elem []uint64) (e Ref, inserted bool) {
 	id := c.up.Get(owner)[c.value]
+	group := c.up.group(uint32(owner) - 1)
 	if id == 0 {
 		c.up.nextID++
-		id = c.up.nextID
+		id = c.up.nextID<<groupShift | uint64(group) // a slice may come from several subtasks, which count for themselves
 		c.up.Touch(owner)[c.value] = id
 	}
-	group := c.up.group(uint32(owner) - 1)
 	tag := tagOf(hashElem(id, elem))
 	key := append(c.elems.lay.scratch[:0], id)
 	if c.kind == List {

@@ -206,7 +206,7 @@ func (m *Map) link() error {
 		for o := uint32(0); int(o) < len(m.recs); o += m.size(o) {
 			if id := m.recs[m.valuesAt(o)+uint32(value)]; m.recs[o]&deadFlag == 0 && id != 0 {
 				owners[id] = Ref(o + 1)
-				m.nextID = max(m.nextID, id)
+				m.nextID = max(m.nextID, id>>groupShift)
 			}
 		}
 		if err := m.Collection(value).link(owners); err != nil {

@@ -90,7 +90,7 @@ func TestWatermarkAssignerRestoresTheSmallest(t *testing.T) {
 		appendWords(t, b, types.Insert, []string{"a", ts})
 		p.feed(sub, 0, b)
 	}
-	p.reparallel(1)
+	p.restart(1, func() {})
 	b := types.NewBatch(r.in[0])
 	appendWords(t, b, types.Insert, []string{"a", "7000"})
 	p.feed(0, 0, b)

@@ -2,11 +2,13 @@ package op
 
 import (
 	"context"
+	"fmt"
 	"syscall"
 	"testing"
 	"time"
 
 	"runnel/expr"
+	"runnel/state"
 	"runnel/types"
 )
 
@@ -43,7 +45,8 @@ func benchContext(b *testing.B) *Context {
 	return &Context{
 		Ctx: context.Background(), Name: b.Name(), Of: 1, Out: &nowhere{}, Now: time.Now, WakeAt: func(int64) {},
 		Counter: func(string) *Counter { return new(Counter) }, Gauge: func(string, func() int64) {},
-		Env: &expr.Env{Zone: time.UTC, Now: time.Now},
+		Env:   &expr.Env{Zone: time.UTC, Now: time.Now},
+		State: state.NewKeyed(state.Config{Groups: state.RangeOf(0, 1, 128)}), MaxParallelism: 128,
 	}
 }
 
@@ -74,4 +77,103 @@ func BenchmarkCalc(b *testing.B) {
 		in.Push(types.Insert)
 	}
 	perRow(b, func(int) error { return c.Process(0, in) })
+}
+
+// keyedBatches makes batches of (k, v) with uniformly random keys.
+func keyedBatches(fields []types.Field, keys, n int) []*types.Batch {
+	r := random(88172645463325252)
+	bs := make([]*types.Batch, n)
+	for i := range bs {
+		in := types.NewBatch(fields)
+		for range types.BatchRows {
+			in.Cols[0].AppendInt(r.next(keys))
+			in.Cols[1].AppendInt(r.next(1000))
+			in.Push(types.Insert)
+		}
+		bs[i] = in
+	}
+	return bs
+}
+
+func BenchmarkGroupAggregate(b *testing.B) {
+	for _, keys := range []int{1e3, 1e5, 1e6} {
+		b.Run(fmt.Sprintf("keys=%d", keys), func(b *testing.B) {
+			_, g := aggRig(b, "k bigint!, v bigint!", 1, "COUNT", "SUM v")
+			op := NewGroupAggregate(*g)
+			if err := op.Open(benchContext(b)); err != nil {
+				b.Fatal(err)
+			}
+			bs := keyedBatches(g.In, keys, 2000)
+			for _, in := range bs { // every key is there before the clock starts
+				if err := op.Process(0, in); err != nil {
+					b.Fatal(err)
+				}
+			}
+			perRow(b, func(n int) error { return op.Process(0, bs[n/types.BatchRows%len(bs)]) })
+		})
+	}
+}
+
+// timedBatches makes batches of (k, v, ts) with uniformly random keys and times that grow by perMs rows per millisecond,
+// up to 2 s out of order, and the watermark of each.
+func timedBatches(fields []types.Field, keys, n int, perMs float64, from int) ([]*types.Batch, []int64) {
+	r := random(88172645463325252)
+	bs, wms := make([]*types.Batch, n), make([]int64, n)
+	for i := range bs {
+		in := types.NewBatch(fields)
+		var base int64
+		for j := range types.BatchRows {
+			base = int64(float64(from+i*types.BatchRows+j) / perMs)
+			in.Cols[0].AppendInt(r.next(keys))
+			in.Cols[1].AppendInt(r.next(1000))
+			in.Cols[2].AppendInt((base - r.next(2000)) * 1000)
+			in.Push(types.Insert)
+		}
+		bs[i], wms[i] = in, base-4000
+	}
+	return bs, wms
+}
+
+// shiftTimes moves the rows of a batch on by ms, to use it again.
+func shiftTimes(c *types.Column, ms int64) {
+	for i := range c.Int {
+		c.Int[i] += ms * 1000
+	}
+}
+
+var benchRates = []struct {
+	name  string
+	perMs float64
+}{{"100k-per-s", 100}, {"1-per-s", 0.001}}
+
+func BenchmarkTumbleAggregate(b *testing.B) {
+	for _, rate := range benchRates {
+		b.Run(rate.name, func(b *testing.B) {
+			_, s := windowRig(b, "k bigint!, v bigint!, ts rowtime!", 1, Window{Kind: Tumble, Size: 10_000}, "COUNT")
+			op := NewWindowAggregate(*s)
+			if err := op.Open(benchContext(b)); err != nil {
+				b.Fatal(err)
+			}
+			const n = 2000
+			bs, wms := timedBatches(s.In, 1e5, n, rate.perMs, 0)
+			span := int64(float64(n*types.BatchRows) / rate.perMs)
+			feed := func(i int) error {
+				k := i / types.BatchRows % n
+				if i >= n*types.BatchRows {
+					shiftTimes(bs[k].Cols[2], span)
+				}
+				if rate.perMs < 1 { // a watermark behind every row
+					bs[k].Marks = bs[k].Marks[:0]
+					for j, us := range bs[k].Cols[2].Int {
+						bs[k].Marks = append(bs[k].Marks, types.Mark{Pos: int32(j + 1), Time: us/1000 - 4000})
+					}
+				}
+				if err := op.Process(0, bs[k]); err != nil {
+					return err
+				}
+				return op.Watermark(0, wms[k]+int64(i/types.BatchRows/n)*span)
+			}
+			perRow(b, feed)
+		})
+	}
 }

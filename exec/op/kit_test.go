@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"runnel/expr"
+	"runnel/state"
 	"runnel/types"
 )
 
@@ -134,25 +136,47 @@ type player struct {
 }
 
 type subtask struct {
-	op   Operator
-	wake int64
-	ctx  *Context
+	op    Operator
+	keyed *state.Keyed
+	wake  int64
+	ctx   *Context
+}
+
+// kitGroups is the number of key groups in tests; not a power of two, and less than a byte.
+const kitGroups = 12
+
+// blobs keeps in memory what a snapshot stores.
+type blobs map[state.BlobRef][]byte
+
+func (b blobs) Put(ref state.BlobRef, data []byte) error { b[ref] = data; return nil }
+
+func (b blobs) Blob(ref state.BlobRef) ([]byte, error) {
+	data, ok := b[ref]
+	if !ok {
+		return nil, fmt.Errorf("no blob %v", ref)
+	}
+	return data, nil
 }
 
 const never = int64(math.MaxInt64)
 
 func newPlayer(t *testing.T, r rig, of int) *player {
 	p := &player{rig: r, t: t, idle: map[int]bool{}}
-	p.start(of, nil)
+	p.start(of, nil, nil)
 	return p
 }
 
-func (p *player) start(of int, from []*subtask) {
+// start starts subtasks, from the snapshots of former ones.
+func (p *player) start(of int, snaps [][]byte, from *state.Restored) {
 	p.ops = nil
 	for i := range of {
 		s := &subtask{op: p.make(), wake: never}
+		s.keyed = state.NewKeyed(state.Config{
+			Operator: "Op[1]", Groups: state.RangeOf(i, of, kitGroups), Restore: from,
+			Clock: func() int64 { return p.now },
+		})
 		s.ctx = &Context{
-			Ctx: context.Background(), Name: "Op[1]", Subtask: i, Of: of,
+			Ctx: context.Background(), Name: "Op[1]", Subtask: i, Of: of, State: s.keyed, MaxParallelism: kitGroups,
 			Log:     slog.New(slog.NewTextHandler(io.Discard, nil)),
 			Now:     func() time.Time { return time.UnixMilli(p.now) },
 			WakeAt:  func(ms int64) { s.wake = min(s.wake, ms) },
@@ -164,9 +188,11 @@ func (p *player) start(of int, from []*subtask) {
 		check.Fields = p.rig.out
 		s.ctx.Out = NewChecker(recorder{p}, check)
 		p.ops = append(p.ops, s)
-	}
-	p.restore(from)
-	for _, s := range p.ops {
+		if sn, ok := s.op.(Snapshotter); ok && from != nil {
+			if err := sn.Restore(snaps); err != nil {
+				p.t.Fatal(err)
+			}
+		}
 		if err := s.op.Open(s.ctx); err != nil {
 			p.t.Fatal(err)
 		}
@@ -181,13 +207,12 @@ func (p *player) env() *expr.Env {
 	return &expr.Env{Zone: zone, Now: func() time.Time { return time.UnixMilli(p.now) }, Batch: p.batch}
 }
 
-// restore hands the snapshots of the former subtasks to the new ones.
-func (p *player) restore(from []*subtask) {
-	if from == nil {
-		return
-	}
+// restart takes a checkpoint, goes on with the old subtasks (what they do then must not get into the checkpoint), and
+// starts new ones from it.
+func (p *player) restart(of int, goOn func()) {
+	now := p.now
 	var snaps [][]byte
-	for _, s := range from {
+	for _, s := range p.ops {
 		if f, ok := s.op.(Flusher); ok {
 			p.fail(f.Flush())
 		}
@@ -198,26 +223,27 @@ func (p *player) restore(from []*subtask) {
 			}
 			snaps = append(snaps, b)
 		}
+		s.keyed.Freeze(state.Freeze{Checkpoint: 1})
 	}
-	for _, s := range p.ops {
-		if sn, ok := s.op.(Snapshotter); ok {
-			if err := sn.Restore(snaps); err != nil {
+	goOn()
+	restored := &state.Restored{}
+	for i, s := range p.ops {
+		store := blobs{}
+		for done := false; !done; {
+			var err error
+			if done, err = s.keyed.Drain(3, store); err != nil {
 				p.t.Fatal(err)
 			}
 		}
-	}
-}
-
-// reparallel ends the subtasks with a snapshot and starts others from it.
-func (p *player) reparallel(of int) {
-	old := p.ops
-	p.start(of, old)
-	for i, s := range old {
-		p.fail(s.op.Close())
-		if i < len(p.ops) {
-			p.ops[i].wake = min(p.ops[i].wake, s.wake)
+		restored.Subtasks = append(restored.Subtasks, state.RestoredSubtask{
+			SubtaskState: state.SubtaskState{Subtask: i, Groups: s.keyed.Groups(), States: s.keyed.Snapshot()}, Blobs: store,
+		})
+		if err := s.op.Close(); err != nil && p.dead == "" {
+			p.t.Error(err)
 		}
 	}
+	p.now, p.dead, p.out = now, "", nil
+	p.start(of, snaps, restored)
 	for input := range p.idle { // the engine says it again; what comes of it has been said before
 		for _, s := range p.ops {
 			p.fail(s.op.Idle(input, true))
@@ -410,27 +436,33 @@ func (p *player) batchOf(s step) *types.Batch {
 	return b
 }
 
-// play runs line by line; after each line, restart gives the parallelism to restart at, 0 for no restart.
+// play runs line by line; before each line, restart gives the parallelism to restart at, 0 for no restart.
 func (r rig) play(t *testing.T, steps []step, restart func(k int) int, of int) {
 	p := newPlayer(t, r, of)
 	for k, s := range steps {
-		if _, row := rowKinds[s.verb]; row {
-			b := p.batchOf(s)
-			p.feed(p.route(s, b), s.input, b)
-		} else {
-			p.do(s)
+		if n := restart(k); n > 0 {
+			idle := maps.Clone(p.idle)
+			p.restart(n, func() { p.take(s); p.idle = idle })
 		}
+		p.take(s)
 		if p.verdict(s.line, s.want, len(p.ops) > 1) {
 			return
-		}
-		if n := restart(k); n > 0 {
-			p.reparallel(n)
 		}
 	}
 	for _, s := range p.ops {
 		if err := s.op.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// take carries out a step.
+func (p *player) take(s step) {
+	if _, row := rowKinds[s.verb]; row {
+		b := p.batchOf(s)
+		p.feed(p.route(s, b), s.input, b)
+	} else {
+		p.do(s)
 	}
 }
 
@@ -474,7 +506,7 @@ func (p *player) route(s step, b *types.Batch) int {
 	if len(p.ops) == 1 || p.keys == nil {
 		return 0
 	}
-	return keyTarget(b, p.keys[s.input], len(p.ops))
+	return keyTarget(b, p.in[s.input], p.keys[s.input], len(p.ops))
 }
 
 // verdict compares what came out since the last call. It reports whether the job has ended.
@@ -554,10 +586,9 @@ func fieldsOf(spec string) []types.Field {
 	return fs
 }
 
-// keyTarget deals rows to subtasks by the first key column, for operators whose keyed state is dealt likewise.
-func keyTarget(b *types.Batch, keys []int, of int) int {
-	if len(keys) == 0 {
-		return 0
-	}
-	return 0
+// keyTarget deals rows to subtasks as exchanges do, by the key group.
+func keyTarget(b *types.Batch, fields []types.Field, keys []int, of int) int {
+	k := newBatchKeys(fields, keys, kitGroups)
+	k.encode(b)
+	return types.SubtaskOf(int(k.group[0]), of, kitGroups)
 }

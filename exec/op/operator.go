@@ -49,6 +49,8 @@ type Context struct {
 	// State is the keyed state of this subtask; an operator registers its states in Open. nil for operators without a
 	// plan.Info.StateID.
 	State *state.Keyed
+	// MaxParallelism is the number of key groups of the job.
+	MaxParallelism int
 	// Now is the processing time of the job's clock.
 	Now func() time.Time
 	// WakeAt asks for a call of OnTime (see Timed) at or after the given processing time in ms. An earlier wish replaces

@@ -1,0 +1,336 @@
+package op
+
+import (
+	"fmt"
+	"slices"
+
+	"runnel/expr"
+	"runnel/state"
+	"runnel/types"
+)
+
+// aggregates is the list of an operator's compiled aggregate calls, and the form of the record that holds their
+// accumulators: a count of rows if the input retracts, the words of each call, and a set for every DISTINCT argument.
+type aggregates struct {
+	in      []types.Field
+	slots   []aggSlot
+	sets    []distinctSet
+	values  []state.Value // of a record
+	counted bool          // word 0 counts the group's rows
+	retract bool
+	calls   []expr.AggCall
+	st      store // of the record being worked on
+	other   store // of the record that is merged into it
+}
+
+// aggSlot is one aggregate call.
+type aggSlot struct {
+	acc    *expr.Accumulator
+	from   int // its words in the record
+	to     int
+	filter int // -1 for none
+	set    int // of its DISTINCT arguments, -1 for none
+	bit    int // the word of the set's elements that belongs to its filter
+}
+
+// distinctSet is the set of values that DISTINCT calls have seen. Calls with the same arguments share it; an element
+// carries one count of rows for each different FILTER among them.
+type distinctSet struct {
+	args    []int
+	filters []int
+	value   int // of the record
+	codec   *types.KeyCodec
+	keys    types.Keys  // of the current batch
+	row     types.Batch // one row, see load
+	cols    []*types.Column
+}
+
+// newAggregates compiles calls over rows of the fields in.
+func newAggregates(calls []expr.AggCall, in []types.Field, retract bool, env *expr.Env) (*aggregates, error) {
+	a := &aggregates{in: in, counted: retract, retract: retract, calls: calls}
+	if a.counted {
+		a.values = append(a.values, state.Value{})
+	}
+	for _, call := range calls {
+		acc, err := expr.Bind(call, in, retract, env)
+		if err != nil {
+			return nil, fmt.Errorf("aggregate %s: %w", call.Text, err)
+		}
+		s := aggSlot{acc: acc, from: len(a.values), filter: call.Filter, set: -1}
+		a.values = append(a.values, slotValues(acc.Slots)...)
+		s.to = len(a.values)
+		if call.Distinct {
+			s.set, s.bit = a.distinct(call)
+		}
+		a.slots = append(a.slots, s)
+	}
+	for i := range a.sets {
+		d := &a.sets[i]
+		d.value = len(a.values)
+		a.values = append(a.values, state.Value{Kind: state.Set, Elem: state.Words(len(d.filters))})
+	}
+	a.st.slots, a.other.slots = make([]elems, len(a.values)), make([]elems, len(a.values))
+	return a, nil
+}
+
+// distinct finds or makes the set for a call's arguments, and the place of its filter in it.
+func (a *aggregates) distinct(call expr.AggCall) (set, bit int) {
+	set = slices.IndexFunc(a.sets, func(d distinctSet) bool { return slices.Equal(d.args, call.Args) })
+	if set < 0 {
+		set = len(a.sets)
+		ts := make([]types.Type, len(call.Args))
+		for i, c := range call.Args {
+			ts[i] = a.in[c].Type
+		}
+		a.sets = append(a.sets, distinctSet{args: call.Args, codec: types.NewKeyCodec(ts)})
+	}
+	d := &a.sets[set]
+	if bit = slices.Index(d.filters, call.Filter); bit < 0 {
+		bit = len(d.filters)
+		d.filters = append(d.filters, call.Filter)
+	}
+	return set, bit
+}
+
+// infos describes the accumulators in the state's descriptor.
+func (a *aggregates) infos() []state.ValueInfo {
+	var infos []state.ValueInfo
+	if a.counted {
+		infos = append(infos, state.ValueInfo{Call: "rows", Codec: 1})
+	}
+	for i, s := range a.slots {
+		infos = append(infos, state.ValueInfo{Call: a.calls[i].Text, Type: s.acc.Type.String(), Codec: s.acc.Codec})
+	}
+	return infos
+}
+
+// begin prepares for the rows of a batch.
+func (a *aggregates) begin(b *types.Batch) {
+	for i := range a.sets {
+		d := &a.sets[i]
+		d.codec.Encode(b, d.args, &d.keys)
+	}
+}
+
+// add accumulates a row, the k-th live and i-th physical one of b, in record r.
+func (a *aggregates) add(g *group, b *types.Batch, k int, i int32) error {
+	a.st.reading = false
+	if a.counted {
+		g.words[0]++
+	}
+	for n := range a.slots {
+		s := &a.slots[n]
+		if s.filter >= 0 && !isTrue(b.Cols[s.filter], i) || s.set >= 0 {
+			continue
+		}
+		if err := s.acc.Add(g.words[s.from:s.to], a.st.of(g, s), b, i); err != nil {
+			return err
+		}
+	}
+	for n := range a.sets {
+		if err := a.addDistinct(g, n, b, k, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addDistinct counts a row in a DISTINCT set, and accumulates it in the calls for which its value is new.
+func (a *aggregates) addDistinct(g *group, set int, b *types.Batch, k int, i int32) error {
+	d := &a.sets[set]
+	var counts []uint64
+	for bit, filter := range d.filters {
+		if filter >= 0 && !isTrue(b.Cols[filter], i) {
+			continue
+		}
+		if counts == nil {
+			elems := g.m.Collection(d.value)
+			e, inserted := elems.Add(g.ref, d.keys.Key(k))
+			if !inserted && !a.retract && elems.Get(e)[bit] != 0 {
+				continue // seen before, and nobody takes it back
+			}
+			counts = elems.Touch(e)
+		}
+		counts[bit]++
+		if counts[bit] != 1 {
+			continue
+		}
+		for n := range a.slots {
+			if s := &a.slots[n]; s.set == set && s.bit == bit {
+				if err := s.acc.Add(g.words[s.from:s.to], a.st.of(g, s), b, i); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// take takes a row back.
+func (a *aggregates) take(g *group, b *types.Batch, k int, i int32) error {
+	a.st.reading = false
+	if a.counted {
+		g.words[0]--
+	}
+	for n := range a.slots {
+		s := &a.slots[n]
+		if s.filter >= 0 && !isTrue(b.Cols[s.filter], i) || s.set >= 0 {
+			continue
+		}
+		if err := s.acc.Retract(g.words[s.from:s.to], a.st.of(g, s), b, i); err != nil {
+			return err
+		}
+	}
+	for n := range a.sets {
+		if err := a.takeDistinct(g, n, b, k, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *aggregates) takeDistinct(g *group, set int, b *types.Batch, k int, i int32) error {
+	d := &a.sets[set]
+	elems := g.m.Collection(d.value)
+	e := elems.Find(g.ref, d.keys.Key(k))
+	if e == 0 {
+		return nil // a value that was never added
+	}
+	counts := elems.Touch(e)
+	for bit, filter := range d.filters {
+		if filter >= 0 && !isTrue(b.Cols[filter], i) || counts[bit] == 0 {
+			continue
+		}
+		counts[bit]--
+		if counts[bit] != 0 {
+			continue
+		}
+		for n := range a.slots {
+			if s := &a.slots[n]; s.set == set && s.bit == bit {
+				if err := s.acc.Retract(g.words[s.from:s.to], a.st.of(g, s), b, i); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if !slices.ContainsFunc(counts, func(n uint64) bool { return n != 0 }) {
+		elems.Remove(g.ref, e)
+	}
+	return nil
+}
+
+// value appends the results to cols.
+func (a *aggregates) value(g *group, cols []*types.Column) error {
+	a.st.reading = true
+	for n := range a.slots {
+		s := &a.slots[n]
+		if err := s.acc.Value(g.words[s.from:s.to], a.st.of(g, s), cols[n]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// group is the record of one group while a row is applied to it.
+type group struct {
+	m     *state.Map
+	ref   state.Ref
+	words []uint64 // from Touch
+}
+
+// isTrue reports whether a BOOLEAN is TRUE.
+func isTrue(c *types.Column, i int32) bool { return !c.Null(i) && c.Int[i] != 0 }
+
+// mergeable reports whether accumulators of two slices can become one.
+func (a *aggregates) mergeable() bool {
+	for i := range a.slots {
+		if s := &a.slots[i]; s.set < 0 && s.acc.Merge == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// mergeAll adds every group of from to the group of the same key in to.
+func (a *aggregates) mergeAll(to, from *state.Map) error {
+	dst, src := group{m: to}, group{m: from}
+	for src.ref = from.First(); src.ref != 0; src.ref = from.Next(src.ref) {
+		key := state.Key{Words: from.Key(src.ref), Group: from.Group(src.ref)}
+		key.Hash = types.HashKey(key.Words)
+		dst.ref, _ = to.Upsert(key)
+		dst.words, src.words = to.Touch(dst.ref), from.Get(src.ref)
+		if err := a.merge(&dst, &src); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// merge adds the accumulators of src to those of dst, a record of another map.
+func (a *aggregates) merge(dst, src *group) error {
+	a.st.reading, a.other.reading = false, true
+	if a.counted {
+		dst.words[0] += src.words[0]
+	}
+	for n := range a.slots {
+		s := &a.slots[n]
+		if s.set >= 0 {
+			continue
+		}
+		if err := s.acc.Merge(dst.words[s.from:s.to], a.st.of(dst, s), src.words[s.from:s.to], a.other.of(src, s)); err != nil {
+			return err
+		}
+	}
+	for n := range a.sets {
+		if err := a.mergeSet(dst, src, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mergeSet adds a DISTINCT set to another; values that are new there are accumulated.
+func (a *aggregates) mergeSet(dst, src *group, set int) error {
+	d := &a.sets[set]
+	from, to := src.m.Collection(d.value), dst.m.Collection(d.value)
+	for e := from.First(src.ref); e != 0; e = from.Next(e) {
+		x, _ := to.Add(dst.ref, from.Elem(e))
+		counts := to.Touch(x)
+		loaded := false
+		for bit, n := range from.Get(e) {
+			was := counts[bit]
+			if counts[bit] += n; n == 0 || was != 0 {
+				continue
+			}
+			if !loaded {
+				loaded = true
+				if err := d.load(a.in, from.Elem(e)); err != nil {
+					return err
+				}
+			}
+			for n := range a.slots {
+				if s := &a.slots[n]; s.set == set && s.bit == bit {
+					if err := s.acc.Add(dst.words[s.from:s.to], a.st.of(dst, s), &d.row, 0); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// load makes d.row a batch of one row that has the values of an element in the argument columns.
+func (d *distinctSet) load(in []types.Field, elem []uint64) error {
+	if d.row.Cols == nil {
+		d.row = types.Batch{Len: 1, Cols: make([]*types.Column, len(in))}
+		for _, c := range d.args {
+			d.row.Cols[c] = types.NewColumn(in[c].Type, 1)
+			d.cols = append(d.cols, d.row.Cols[c])
+		}
+	}
+	for _, c := range d.cols {
+		c.Reset()
+	}
+	return d.codec.Decode(elem, d.cols)
+}

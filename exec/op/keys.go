@@ -1,0 +1,46 @@
+package op
+
+import (
+	"runnel/state"
+	"runnel/types"
+)
+
+// batchKeys encodes the key columns of a batch as state wants them.
+type batchKeys struct {
+	types.Keys
+	codec  *types.KeyCodec
+	cols   []int
+	groups int // number of key groups
+	group  []int32
+}
+
+func newBatchKeys(fields []types.Field, cols []int, groups int) batchKeys {
+	return batchKeys{codec: types.NewKeyCodec(fieldTypes(fields, cols)), cols: cols, groups: groups}
+}
+
+// encode encodes the keys of the live rows of b.
+func (k *batchKeys) encode(b *types.Batch) {
+	k.codec.Encode(b, k.cols, &k.Keys)
+	k.group = types.KeyGroups(k.group[:0], k.Hash, k.groups)
+}
+
+// at gives the key of the i-th live row.
+func (k *batchKeys) at(i int) state.Key { return state.KeyAt(&k.Keys, k.group, i) }
+
+// fieldTypes gives the types of some fields.
+func fieldTypes(fields []types.Field, of []int) []types.Type {
+	ts := make([]types.Type, len(of))
+	for i, f := range of {
+		ts[i] = fields[f].Type
+	}
+	return ts
+}
+
+// keyColumns describes key columns in a state's descriptor.
+func keyColumns(fields []types.Field, of []int) []state.KeyColumn {
+	ks := make([]state.KeyColumn, len(of))
+	for i, f := range of {
+		ks[i] = state.KeyColumn{Name: fields[f].Name, Type: fields[f].Type.Plain().String()}
+	}
+	return ks
+}
