@@ -26,7 +26,7 @@ func ordered(name string) func([]types.Type) (types.Type, error) {
 		t := args[0]
 		if !t.IsNumeric() && !t.IsString() && !t.IsTemporal() && t.Kind != types.Boolean {
 			word := strings.ToUpper(name[:1]) + strings.ToLower(name[1:])
-			return types.Type{}, &TypeError{Msg: word + " aggregate function does not support type: ''" + strings.SplitN(t.Name(), "<", 2)[0] +
+			return types.Type{}, &TypeError{Msg: word + " aggregate function does not support type: ''" + rootName(t) +
 				"''.\nPlease re-check the data type."}
 		}
 		return t.Plain().Optional(), nil

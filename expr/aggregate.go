@@ -160,7 +160,8 @@ var aggregateTable struct {
 func loadAggregates() {
 	t := &aggregateTable
 	t.index = map[string]*Aggregate{}
-	for _, family := range [][]Aggregate{sumAggregates(), extremeAggregates()} {
+	for _, family := range [][]Aggregate{sumAggregates(), extremeAggregates(), varianceAggregates(),
+		valueAggregates(), listAggregates(), windowFunctions()} {
 		for i := range family {
 			a := &family[i]
 			t.index[a.Name] = a
