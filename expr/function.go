@@ -83,7 +83,8 @@ func loadFunctions() {
 	t.index = map[string]*Function{}
 	for _, family := range [][]Function{
 		logicFunctions(), comparisonFunctions(), arithmeticFunctions(), conditionalFunctions(),
-		stringFunctions(), mathFunctions(), datetimeFunctions(),
+		stringFunctions(), mathFunctions(), datetimeFunctions(), patternFunctions(),
+		collectionFunctions(), arrayFunctions(), searchFunctions(), encodingFunctions(), urlFunctions(), inspectFunctions(),
 	} {
 		for i := range family {
 			f := &family[i]

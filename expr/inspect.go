@@ -1,0 +1,171 @@
+package expr
+
+import (
+	"crypto/rand"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+
+	"runnel/types"
+)
+
+// inspectFunctions say something about a value.
+func inspectFunctions() []Function {
+	truth := giveKind(types.Boolean)
+	return []Function{
+		{Name: "IS_DECIMAL", Doc: "IS_DECIMAL(text): whether it can be read as a number.", safe: true, bind: bindInspect("CHARACTER"),
+			kernel: inspectKernel(isDecimal)},
+		{Name: "IS_DIGIT", Doc: "IS_DIGIT(text): whether it has digits only.", safe: true, bind: bindInspect("CHARACTER"),
+			kernel: inspectKernel(func(s string) bool { return all(s, unicode.IsDigit) })},
+		{Name: "IS_ALPHA", Doc: "IS_ALPHA(text): whether it has letters only.", safe: true, bind: bindInspect("CHARACTER"),
+			kernel: inspectKernel(func(s string) bool { return all(s, unicode.IsLetter) })},
+		{Name: "HASH_CODE", Doc: "HASH_CODE(a): a hash of the value.", safe: true, bind: takes("ANY").to(giveKind(types.Int)), kernel: hashCodeKernel},
+		{Name: "TYPEOF", Doc: "TYPEOF(a [, force]): the type of the argument as text.", safe: true, bind: bindTypeof,
+			rewrite: func(b *binding, _ types.Type) (Expr, error) {
+				return NewConst(types.StrDatum(b.args[0].Type().String()), types.String()), nil
+			}},
+		{Name: "UUID", Doc: "UUID(): a random identifier of version 4.", Nondeterministic: true, safe: true,
+			bind:   takes("").toSure(give(types.CharOf(36))),
+			kernel: boxed(true, func(*Call) func([]types.Datum) (types.Datum, error) { return newUUID })},
+		{Name: "INET_ATON", Doc: "INET_ATON(text): an IPv4 address as a number; NULL for anything else.", safe: true,
+			bind: takes("CHARACTER").toMaybe(giveKind(types.BigInt)), kernel: rows1(inetAton)},
+		{Name: "INET_NTOA", Doc: "INET_NTOA(n): a number as an IPv4 address; NULL outside their range.", safe: true,
+			bind: takes("INTEGER").toMaybe(giveText), kernel: rows1(func(n int64) (string, error) {
+				if n < 0 || n > 1<<32-1 {
+					return "", errNull
+				}
+				return fmt.Sprintf("%d.%d.%d.%d", n>>24, n>>16&255, n>>8&255, n&255), nil
+			})},
+		{Name: "IS_VALID_UTF8", Doc: "IS_VALID_UTF8(bytes): whether they are a text.", safe: true, bind: takes("BINARY").to(truth),
+			kernel: pure1(func(s string) int64 { return toInt(string(types.AppendUTF8(nil, s)) == s) })},
+		{Name: "MAKE_VALID_UTF8", Doc: "MAKE_VALID_UTF8(bytes): as a text, what is none replaced by U+FFFD.", safe: true,
+			bind: takes("BINARY").to(giveText), kernel: arenaPure1(func(a *types.Arena, s string) string { return a.Take(types.AppendUTF8(a.Buf(), s)) })},
+	}
+}
+
+// bindInspect takes a text or a number; the result is never NULL.
+func bindInspect(family string) func(*binding) (types.Type, error) {
+	return func(b *binding) (types.Type, error) {
+		if len(b.args) == 1 && b.args[0].Type().IsNumeric() {
+			return boolType(false), nil
+		}
+		return takes(family).toSure(giveKind(types.Boolean))(b)
+	}
+}
+
+// inspectKernel is TRUE for numbers where texts of numbers are, FALSE for NULL.
+func inspectKernel(f func(string) bool) func(*compiler, *Call) (Eval, error) {
+	return func(c *compiler, call *Call) (Eval, error) {
+		args, err := c.args(call)
+		if err != nil {
+			return nil, err
+		}
+		if call.Args[0].Type().IsNumeric() {
+			return constant(&Const{Value: types.BoolDatum(call.Func.Name != "IS_ALPHA"), T: call.T}), nil
+		}
+		return datums(call.T, args, func(row []types.Datum) (types.Datum, error) {
+			return types.BoolDatum(!row[0].Null && f(row[0].S)), nil
+		}), nil
+	}
+}
+
+func all(s string, is func(rune) bool) bool {
+	for _, r := range s {
+		if !is(r) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// isDecimal accepts what Java reads as an int, a long or a double.
+func isDecimal(s string) bool {
+	if s == "" {
+		return false
+	}
+	if _, ok := types.ParseDouble(s); ok {
+		return true
+	}
+	return all(strings.TrimPrefix(strings.TrimPrefix(s, "-"), "+"), unicode.IsDigit)
+}
+
+// hashCodeKernel is the hash that distinct aggregation uses for its buckets: for text the absolute value of Java's.
+func hashCodeKernel(c *compiler, call *Call) (Eval, error) {
+	args, err := c.args(call)
+	if err != nil {
+		return nil, err
+	}
+	t := call.Args[0].Type()
+	var buf []byte
+	return datums(call.T, args, func(row []types.Datum) (types.Datum, error) {
+		d := row[0]
+		if d.Null {
+			return d, nil
+		}
+		var h int32
+		switch {
+		case t.IsString():
+			for _, u := range utf16.Encode([]rune(d.S)) {
+				h = 31*h + int32(u)
+			}
+			if h < 0 {
+				h = -h
+			}
+		case t.Phys() == types.PhysInt || t.Phys() == types.PhysFloat:
+			h = int32(d.I ^ d.I>>32)
+		default:
+			buf = types.AppendDatum(buf[:0], t, d)
+			for _, b := range buf {
+				h = 31*h + int32(b)
+			}
+		}
+		return types.IntDatum(int64(h)), nil
+	}), nil
+}
+
+func bindTypeof(b *binding) (types.Type, error) {
+	if len(b.args) != 1 && len(b.args) != 2 {
+		return types.Type{}, b.wrongCount(1)
+	}
+	if len(b.args) == 2 {
+		if k, ok := constOf(b.args[1]); !ok || k.Null || b.args[1].Type().Kind != types.Boolean {
+			if ok && k.Null {
+				return types.Type{}, b.errorf("Illegal use of 'NULL'")
+			}
+			return types.Type{}, b.misfit()
+		}
+	}
+	return types.String().Required(), nil
+}
+
+func newUUID([]types.Datum) (types.Datum, error) {
+	var b [16]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return types.Datum{}, err
+	}
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return types.StrDatum(fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])), nil
+}
+
+// inetAton reads one to four numbers; the last fills the bytes that are left.
+func inetAton(s string) (int64, error) {
+	parts := strings.Split(s, ".")
+	if len(parts) > 4 {
+		return 0, errNull
+	}
+	var v int64
+	for i, p := range parts {
+		n, err := strconv.ParseUint(p, 10, 8)
+		if err != nil {
+			return 0, errNull
+		}
+		if i == len(parts)-1 {
+			return v | int64(n), nil
+		}
+		v |= int64(n) << (24 - 8*i)
+	}
+	return 0, errNull
+}
