@@ -462,17 +462,130 @@ func (c *countOp) Watermark(_ int, ms int64) error { return c.ctx.Out.Watermark(
 func (c *countOp) Idle(_ int, idle bool) error     { return c.ctx.Out.Idle(idle) }
 func (c *countOp) Close() error                    { return nil }
 
+// probeOp writes down what reaches it and passes it on. Batches are written as their rows with the marks between them.
+type probeOp struct {
+	ctx  *op.Context
+	log  *probeLog
+	fail error
+}
+
+type probeLog struct {
+	mu    sync.Mutex
+	cond  sync.Cond
+	lines []string // "subtask: what"
+}
+
+func newProbeLog() *probeLog {
+	l := &probeLog{}
+	l.cond.L = &l.mu
+	return l
+}
+
+func (l *probeLog) say(subtask int, format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, fmt.Sprintf("%d: ", subtask)+fmt.Sprintf(format, args...))
+	l.cond.Broadcast()
+}
+
+// await waits for a line.
+func (l *probeLog) await(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for !slices.Contains(l.lines, line) {
+		l.cond.Wait()
+	}
+}
+
+// awaitSuffix waits until the last line of every subtask, of n, ends with one of the given texts.
+func (l *probeLog) awaitSuffix(t *testing.T, n int, texts ...string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for {
+		good := 0
+		for i := range n {
+			last := ""
+			for _, x := range l.lines {
+				if s, ok := strings.CutPrefix(x, fmt.Sprintf("%d: ", i)); ok {
+					last = s
+				}
+			}
+			for _, x := range texts {
+				if strings.HasSuffix(last, x) {
+					good++
+					break
+				}
+			}
+		}
+		if good == n {
+			return
+		}
+		l.cond.Wait()
+	}
+}
+
+func contains(s, part string) bool { return strings.Contains(s, part) }
+
+// of gives the lines of one subtask, joined.
+func (l *probeLog) of(subtask int) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []string
+	for _, x := range l.lines {
+		if s, ok := strings.CutPrefix(x, fmt.Sprintf("%d: ", subtask)); ok {
+			out = append(out, s)
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+func (p *probeOp) Open(ctx *op.Context) error { p.ctx = ctx; return nil }
+func (p *probeOp) Process(_ int, b *types.Batch) error {
+	var t tape
+	t.process(0, b)
+	p.log.say(p.ctx.Subtask, "%s", strings.TrimPrefix(t.lines[0], "0: "))
+	return p.ctx.Out.Emit(b)
+}
+func (p *probeOp) Watermark(_ int, ms int64) error {
+	if ms == types.MaxWatermark {
+		p.log.say(p.ctx.Subtask, "wm max")
+	} else {
+		p.log.say(p.ctx.Subtask, "wm %d", ms)
+	}
+	return p.ctx.Out.Watermark(ms)
+}
+func (p *probeOp) Idle(_ int, idle bool) error {
+	p.log.say(p.ctx.Subtask, "idle %t", idle)
+	return p.ctx.Out.Idle(idle)
+}
+func (p *probeOp) EndInput(int) error { p.log.say(p.ctx.Subtask, "end"); return nil }
+func (p *probeOp) Close() error       { return nil }
+
+// probe puts a probe behind a node.
+func (k *graphKit) probe(in plan.Node) plan.Node {
+	return k.add(&plan.Calc{Info: k.info("Calc", "", in.Base().Fields, in)})
+}
+
 // ---- cluster ----
 
 func testCluster(t *testing.T, o Options) *Cluster {
+	t.Helper()
+	return probedCluster(t, o, newProbeLog())
+}
+
+// probedCluster makes a cluster in which Calc nodes are probes that write to log.
+func probedCluster(t *testing.T, o Options, log *probeLog) *Cluster {
 	t.Helper()
 	if o.Slots == 0 {
 		o.Slots = 8
 	}
 	c := New(o)
 	c.operators = func(s *opSpec) (op.Operator, error) {
-		if _, ok := s.node.(*plan.GroupAggregate); ok {
+		switch s.node.(type) {
+		case *plan.GroupAggregate:
 			return &countOp{maxPar: 128}, nil
+		case *plan.Calc:
+			return &probeOp{log: log}, nil
 		}
 		return newOperator(s)
 	}

@@ -112,22 +112,24 @@ func (s *sourceLoop) polled(p connectors.Polled) error {
 		}
 	}
 	if p.Ended {
-		if err := s.marks.endSplit(p.Split); err != nil {
-			return err
-		}
-		return s.endIfDone()
+		s.marks.endSplit(p.Split)
+		return s.settle()
 	}
 	return nil
 }
 
 func (s *sourceLoop) onTime(ms int64) error { return s.marks.onTime(ms) }
 
-// endIfDone ends the output once every split has ended and no further ones can come.
-func (s *sourceLoop) endIfDone() error {
-	if s.ended || !s.final || s.marks.live() > 0 {
+// settle ends the output once every split has ended and no further ones can come; when some may still come, a subtask
+// without any is idle.
+func (s *sourceLoop) settle() error {
+	switch {
+	case s.ended:
 		return nil
+	case s.final && s.marks.live() == 0:
+		return s.end()
 	}
-	return s.end()
+	return s.marks.checkIdle()
 }
 
 func (s *sourceLoop) end() error {
@@ -158,12 +160,8 @@ func (s *sourceLoop) assign(splits []connectors.Split, wms []int64, known, final
 		}
 	}
 	s.final = final
-	if known {
-		if err := s.marks.dealt(); err != nil {
-			return err
-		}
-	}
-	return s.endIfDone()
+	s.marks.knows = s.marks.knows || known
+	return s.settle()
 }
 
 // snapshot gives the splits in reading, each with its watermark.

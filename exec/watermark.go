@@ -81,12 +81,6 @@ func (w *watermarks) add(id string, wm int64) error {
 	return nil
 }
 
-// dealt says that all splits known by now have been dealt: who has none is idle.
-func (w *watermarks) dealt() error {
-	w.knows = true
-	return w.checkIdle()
-}
-
 func (w *watermarks) live() int { return len(w.splits) }
 
 func (w *watermarks) of(id string) int64 {
@@ -97,10 +91,9 @@ func (w *watermarks) of(id string) int64 {
 }
 
 // endSplit takes a split out: it no longer holds the others back.
-func (w *watermarks) endSplit(id string) error {
+func (w *watermarks) endSplit(id string) {
 	delete(w.splits, id)
 	w.armEmit()
-	return w.checkIdle()
 }
 
 // rows looks at the rows of a split before they go on, and gives them with the watermarks of the on-event strategy. When
