@@ -14,22 +14,23 @@ const KeyCodecVersion = 1
 // equal: NULL equals NULL, floating values are equal bit by bit, maps are equal whatever the order of their entries. It
 // is not safe for concurrent use.
 //
-// Version 1. A key is the words of its columns in order, with a word of NULL bits (bit k of word k/64: column k) in front
-// when some nullable column of BIGINT, DOUBLE or INTERVAL SECOND leaves no value free to stand for NULL:
+// Version 1. A key is the words of its columns in order. BIGINT, DOUBLE and INTERVAL SECOND leave no value free to stand
+// for NULL: if one of them is NULL, a word of NULL bits for every 64 columns (bit k of word k/64: column k) comes behind.
+// So keys do not depend on what columns may be NULL; both sides of a join and the exchanges below it agree.
 //
-//	PhysInt        the value; NULL is the smallest int64 (0 with NULL bits)
-//	FLOAT, DOUBLE  the bits of the value as a DOUBLE; NULL of a FLOAT is 1, which no widened FLOAT has
+//	PhysInt        the value; NULL is the smallest int64 (0 with a NULL bit)
+//	FLOAT, DOUBLE  the bits of the value as a DOUBLE; NULL of a FLOAT is 1, which no widened FLOAT has (0 with a NULL bit)
 //	PhysWide       Hi, Lo; NULL is the smallest Hi and 0
 //	PhysStr        length in bytes, then the bytes, the last word filled with zeros; NULL is the greatest length
 //	nested         like PhysStr, over the row codec's bytes with map entries in the order of their bytes
 //
-// The commonest keys, one INT or one BIGINT NOT NULL, are one word. A NULL in a column that is NOT NULL (sources do not
-// check) counts as the value 0 where there is no value for it.
+// The commonest keys, one INT or one BIGINT, are one word.
 type KeyCodec struct {
 	types   []Type
 	forms   []keyForm
-	bits    int // words of NULL bits
-	width   int // words of a key, 0 when that differs
+	full    []int // key columns that need NULL bits
+	bits    int   // words of NULL bits
+	width   int   // words of a key without NULL bits, 0 when that differs
 	scratch []byte
 	copies  Arena
 }
@@ -54,7 +55,7 @@ const (
 // NewKeyCodec makes a codec for keys of the given types.
 func NewKeyCodec(ts []Type) *KeyCodec {
 	c := &KeyCodec{types: ts, forms: make([]keyForm, len(ts)), width: len(ts)}
-	fixed, needBits := true, false
+	fixed := true
 	for i, t := range ts {
 		f := keyFormOf(t)
 		c.forms[i] = f
@@ -64,13 +65,10 @@ func NewKeyCodec(ts []Type) *KeyCodec {
 		case keyStr, keyNested:
 			fixed = false
 		case keyFull, keyDouble:
-			needBits = needBits || !t.NotNull
+			c.full = append(c.full, i)
+			c.bits = (len(ts) + 63) / 64
 		}
 	}
-	if needBits {
-		c.bits = (len(ts) + 63) / 64
-	}
-	c.width += c.bits
 	if !fixed {
 		c.width = 0
 	}
@@ -100,8 +98,13 @@ func keyFormOf(t Type) keyForm {
 // Types gives the key's schema.
 func (c *KeyCodec) Types() []Type { return c.types }
 
-// Width is the number of words of every key, or 0 when keys differ in length.
-func (c *KeyCodec) Width() int { return c.width }
+// Width is the number of words of every key, or 0 when keys may differ in length.
+func (c *KeyCodec) Width() int {
+	if len(c.full) > 0 {
+		return 0
+	}
+	return c.width
+}
 
 // Keys holds the encoded keys of a batch's live rows, in their order, with their hashes. It is reused from batch to batch.
 type Keys struct {
@@ -119,7 +122,7 @@ func (k *Keys) Key(i int) []uint64 { return k.Words[k.Off[i]:k.Off[i+1]] }
 // Encode encodes the key of every live row of a batch; cols are the positions of the key columns.
 func (c *KeyCodec) Encode(b *Batch, cols []int, k *Keys) {
 	sel := b.Live()
-	if c.width > 0 {
+	if c.width > 0 && !c.needBits(b, cols) {
 		c.encodeFixed(b, cols, sel, k)
 		return
 	}
@@ -130,6 +133,16 @@ func (c *KeyCodec) Encode(b *Batch, cols []int, k *Keys) {
 		k.Off = append(k.Off, uint32(len(k.Words)))
 		k.Hash = append(k.Hash, HashKey(k.Words[at:]))
 	}
+}
+
+// needBits reports whether some key of the batch may need NULL bits.
+func (c *KeyCodec) needBits(b *Batch, cols []int) bool {
+	for _, j := range c.full {
+		if b.Cols[cols[j]].Valid != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // encodeFixed goes column by column over keys of one width.
@@ -146,8 +159,7 @@ func (c *KeyCodec) encodeFixed(b *Batch, cols []int, sel []int32, k *Keys) {
 		}
 		return
 	}
-	clear(k.Words)
-	at := c.bits
+	at := 0
 	for j, pos := range cols {
 		col := b.Cols[pos]
 		words := k.Words[at:]
@@ -169,7 +181,7 @@ func (c *KeyCodec) encodeFixed(b *Batch, cols []int, sel []int32, k *Keys) {
 			at += 2
 		}
 		if col.Valid != nil {
-			c.markNulls(j, col, sel, k.Words, words)
+			c.markNulls(j, col, sel, words)
 		}
 	}
 	for i := range k.Hash {
@@ -190,20 +202,17 @@ func (c *KeyCodec) encodeWord(col *Column, sel []int32, words []uint64) {
 		}
 	}
 	if col.Valid != nil {
-		c.markNulls(0, col, sel, nil, words)
+		c.markNulls(0, col, sel, words)
 	}
 }
 
 // markNulls overwrites the words of NULLs in key column j; words begin at its word of the first key.
-func (c *KeyCodec) markNulls(j int, col *Column, sel []int32, keys, words []uint64) {
+func (c *KeyCodec) markNulls(j int, col *Column, sel []int32, words []uint64) {
 	for r, i := range sel {
 		if col.Valid.Has(i) {
 			continue
 		}
 		at := r * c.width
-		if c.bits > 0 {
-			keys[at+j>>6] |= 1 << (j & 63)
-		}
 		words[at] = c.nullOf(j)
 		if c.forms[j] == keyWide {
 			words[at+1] = 0
@@ -225,16 +234,11 @@ func (c *KeyCodec) nullOf(j int) uint64 {
 
 // Append appends the key of physical row i; cols are the positions of the key columns in from.
 func (c *KeyCodec) Append(dst []uint64, from []*Column, cols []int, i int32) []uint64 {
-	at := len(dst)
-	for range c.bits {
-		dst = append(dst, 0)
-	}
+	bits := false
 	for j, pos := range cols {
 		col := from[pos]
 		if col.Valid != nil && !col.Valid.Has(i) {
-			if c.bits > 0 {
-				dst[at+j>>6] |= 1 << (j & 63)
-			}
+			bits = bits || c.forms[j] == keyFull || c.forms[j] == keyDouble
 			dst = append(dst, c.nullOf(j))
 			if c.forms[j] == keyWide {
 				dst = append(dst, 0)
@@ -253,6 +257,18 @@ func (c *KeyCodec) Append(dst []uint64, from []*Column, cols []int, i int32) []u
 		case keyNested:
 			c.scratch = appendNested(c.scratch[:0], &c.types[j], col.Any[i], true)
 			dst = appendWords(dst, unsafe.String(unsafe.SliceData(c.scratch), len(c.scratch)))
+		}
+	}
+	if !bits {
+		return dst
+	}
+	at := len(dst)
+	for range c.bits {
+		dst = append(dst, 0)
+	}
+	for _, j := range c.full {
+		if from[cols[j]].Null(i) {
+			dst[at+j>>6] |= 1 << (j & 63)
 		}
 	}
 	return dst
@@ -294,11 +310,6 @@ func (c *KeyCodec) Decode(key []uint64, cols []*Column) error {
 
 // decode gives the number of columns done.
 func (c *KeyCodec) decode(key []uint64, cols []*Column) (int, error) {
-	if len(key) < c.bits {
-		return 0, nil
-	}
-	nulls := key[:c.bits]
-	key = key[c.bits:]
 	for j, f := range c.forms {
 		n := 1
 		if f == keyWide {
@@ -308,8 +319,7 @@ func (c *KeyCodec) decode(key []uint64, cols []*Column) (int, error) {
 			return j, nil
 		}
 		w := key[0]
-		free := f != keyFull && f != keyDouble
-		if c.bits > 0 && nulls[j>>6]&(1<<(j&63)) != 0 || free && w == c.nullOf(j) {
+		if f != keyFull && f != keyDouble && w == c.nullOf(j) {
 			cols[j].AppendNull()
 			key = key[n:]
 			continue
@@ -332,10 +342,28 @@ func (c *KeyCodec) decode(key []uint64, cols []*Column) (int, error) {
 		}
 		key = key[n:]
 	}
-	if len(key) > 0 {
-		return len(c.forms), errDamaged{"words behind the key"}
+	return len(c.forms), c.decodeBits(key, cols)
+}
+
+// decodeBits makes the values NULL whose bits are set in what is left of a key.
+func (c *KeyCodec) decodeBits(bits []uint64, cols []*Column) error {
+	if len(bits) == 0 {
+		return nil
 	}
-	return len(c.forms), nil
+	if len(bits) != c.bits {
+		return errDamaged{"words behind the key"}
+	}
+	none := true
+	for _, j := range c.full {
+		if bits[j>>6]&(1<<(j&63)) != 0 {
+			none = false
+			cols[j].SetNull(int32(cols[j].Len() - 1))
+		}
+	}
+	if none {
+		return errDamaged{"no NULL among the NULL bits"}
+	}
+	return nil
 }
 
 func (c *KeyCodec) decodeBytes(words []uint64, n, j int, col *Column) error {
