@@ -267,6 +267,17 @@ func (c *Config) Reset(name string) {
 	delete(c.set, name)
 }
 
+// Clear makes a key as if nobody had ever set it, on the command line neither.
+func (c *Config) Clear(name string) {
+	c.Reset(name)
+	if k := KeyOf(name); k != nil {
+		name = k.Key
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.base, name)
+}
+
 // ResetAll takes back every SET.
 func (c *Config) ResetAll() {
 	c.mu.Lock()

@@ -5,22 +5,70 @@ import (
 
 	"runnel/exec/op"
 	"runnel/plan"
+	"runnel/types"
 )
 
-// newOperator is the one switch from plan nodes to operators. Sources, sinks and results belong to the engine; see
-// attempt.build.
+// newOperator turns a node of the plan into its operator. Sources, exchanges and the writers of sinks are made elsewhere:
+// they have goroutines or connections of their own.
 func newOperator(s *opSpec) (op.Operator, error) {
+	in := func() *plan.Info { return s.node.Base().Inputs[0].Base() }
 	switch n := s.node.(type) {
 	case *plan.Sink:
-		switch s.stage {
-		case stageEnforcer:
+		if s.stage == stageEnforcer {
 			e := n.Enforcer
 			return op.NewConstraintEnforcer(n.Fields, op.Enforcement{NotNull: e.NotNull, Drop: e.Drop, Length: e.Length}), nil
 		}
+	case *plan.Calc:
+		return op.NewCalc(in().Fields, n.Exprs, n.Cond), nil
+	case *plan.Union:
+		return op.NewUnion(len(n.Inputs)), nil
 	case *plan.DropUpdateBefore:
 		return op.NewDropUpdateBefore(), nil
+	case *plan.WatermarkAssigner:
+		return op.NewWatermarkAssigner(n.Fields, watermarkSpec(n.Mark)), nil
+	case *plan.WindowTableFunction:
+		if n.Window.Kind != plan.Session {
+			return op.NewWindowTableFunction(n.Fields, window(n.Window)), nil
+		}
+	case *plan.GroupAggregate:
+		return op.NewGroupAggregate(op.Grouping{
+			In: in().Fields, Out: n.Fields, Keys: n.Keys, Aggs: n.Aggs, Retract: updates(in()),
+			UpdateBefore: n.Mode.Has(types.UpdateBefore), TTL: n.TTL,
+		}), nil
+	case *plan.WindowAggregate:
+		props := make([]op.WindowProp, len(n.Props))
+		for i, p := range n.Props {
+			props[i] = op.WindowProp(p)
+		}
+		return op.NewWindowAggregate(op.Windowing{
+			In: in().Fields, Out: n.Fields, Window: window(n.Window), Keys: n.Keys, Aggs: n.Aggs, Props: props,
+			Retract: updates(in()), Attached: n.Attached, StartCol: n.StartCol, EndCol: n.EndCol,
+		}), nil
+	case *plan.Sort:
+		return op.NewSort(n.Fields, sortKeys(n.Keys)), nil
+	case *plan.SortLimit:
+		return op.NewSortLimit(n.Fields, sortKeys(n.Keys), n.Offset, n.Limit), nil
 	case *plan.Limit:
 		return op.NewLimit(n.Offset, n.Limit), nil
 	}
-	return nil, fmt.Errorf("operator %s is not known to the engine", s.name)
+	return nil, fmt.Errorf("operator %s cannot run here yet", s.name)
+}
+
+// updates reports whether rows may be taken back.
+func updates(i *plan.Info) bool { return i.Mode&^types.InsertOnly != 0 }
+
+func window(w plan.Window) op.Window {
+	return op.Window{Kind: op.WindowKind(w.Kind), Column: w.Column, Size: w.Size, Slide: w.Slide, Offset: w.Offset, Rowtime: w.Rowtime, Zoned: w.Zoned}
+}
+
+func watermarkSpec(m *plan.Watermark) op.Watermarks {
+	return op.Watermarks{Column: m.Column, Expr: m.Expr, Interval: m.Interval, Idle: m.Idle, OnEvent: m.OnEvent, Gap: m.Gap}
+}
+
+func sortKeys(keys []plan.SortKey) []op.SortKey {
+	out := make([]op.SortKey, len(keys))
+	for i, k := range keys {
+		out[i] = op.SortKey{Column: k.Column, Desc: k.Desc, NullsLast: k.NullsLast}
+	}
+	return out
 }

@@ -46,12 +46,12 @@ func (p *parser) advise(i int, e *Error) {
 
 // adviseWord adds the nearest of the expected words when t looks like a slip of one.
 func (p *parser) adviseWord(t *token, e *Error) {
-	if t.kind != tIdent || t.word() != nil && t.word().reserved {
+	if t.kind != tIdent || t.word != nil && t.word.reserved {
 		return
 	}
 	var candidates []string
 	for _, s := range e.Expected {
-		if w, _, _ := strings.Cut(s, " "); w == strings.ToUpper(w) && words[w] != 0 {
+		if w, _, _ := strings.Cut(s, " "); w == strings.ToUpper(w) && words[w] != nil {
 			candidates = append(candidates, w)
 		}
 	}

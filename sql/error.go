@@ -227,7 +227,7 @@ func (p *parser) encountered(i, n int, expected []string) *Error {
 	case tSemicolon:
 		e.Incomplete = i+1 < len(p.toks) && p.toks[i+1].kind == tEOF
 	}
-	if w := t.word(); w != nil && w.reserved && allowsName(expected) {
+	if w := t.word; w != nil && w.reserved && allowsName(expected) {
 		if n := misplaced(w.name, expected); n != "" {
 			e.Help = append(e.Help, n)
 		} else {

@@ -315,7 +315,7 @@ func (p *parser) caseExpr() Expr {
 func (p *parser) constructor() Expr {
 	start := p.pos()
 	c := &Constructor{}
-	w := p.tok().word().name
+	w := p.tok().word.name
 	p.next()
 	switch w {
 	case "ROW":
@@ -361,7 +361,7 @@ func (p *parser) formCall(w string) Expr {
 	defer p.leave()
 	t := p.tok()
 	id := Ident{Span: Span{t.from, t.to}, Name: p.text(t)}
-	c := &FuncCall{Name: nameOf(id)}
+	c := &FuncCall{Name: &Name{Span: id.Span, Parts: []Ident{id}}}
 	p.next()
 	p.expectOp(tLParen)
 	switch w {

@@ -117,7 +117,7 @@ func (p *parser) tableFunc(start Pos, lateral bool) TableRef {
 	at := p.tok()
 	f := &TableFunc{Lateral: lateral, Wrapped: true}
 	switch {
-	case at.word() != nil && at.word().callable:
+	case at.word != nil && at.word.callable:
 		f.Call = p.primary().(*FuncCall)
 	default:
 		n := p.name()
@@ -285,7 +285,7 @@ func (p *parser) qualifies() bool {
 	case tEOF, tSemicolon, tComma, tRParen:
 		return false
 	case tIdent:
-		w := t.word()
+		w := t.word
 		return w == nil || !w.reserved || w.callable && p.at(2).kind == tLParen || exprWords[w.name] || w.form || w.noParen
 	}
 	return true

@@ -139,7 +139,7 @@ func badUTF8(text string, n int) *Error {
 // tokenize cuts a whole text; the last token is tEOF.
 func tokenize(text string) []token {
 	l := newLexer(text)
-	toks := make([]token, 0, len(text)/4+8)
+	toks := make([]token, 0, len(text)/5+8)
 	for {
 		t := l.next()
 		toks = append(toks, t)
@@ -148,6 +148,8 @@ func tokenize(text string) []token {
 		}
 	}
 }
+
+// Tokens.
 
 func (p *parser) tok() *token { return &p.toks[p.i] }
 
@@ -336,7 +338,7 @@ func parens[T any](p *parser, element func() T) []T {
 // isIdent tells whether the current token is a name.
 func (p *parser) isIdent() bool {
 	t := p.tok()
-	return t.kind == tQuoted || t.kind == tIdent && (t.word() == nil || !t.word().reserved)
+	return t.kind == tQuoted || t.kind == tIdent && (t.word == nil || !t.word.reserved)
 }
 
 // ident reads one name.
@@ -376,7 +378,7 @@ func utf16Len(s string) int {
 // name reads a dotted name.
 func (p *parser) name() *Name {
 	start := p.pos()
-	n := nameOf(p.ident())
+	n := &Name{Parts: []Ident{p.ident()}}
 	for p.acceptOp(tDot) {
 		n.Parts = append(n.Parts, p.ident())
 	}
@@ -386,7 +388,8 @@ func (p *parser) name() *Name {
 
 // simpleName reads a name of one segment as a Name.
 func (p *parser) simpleName() *Name {
-	return nameOf(p.ident())
+	id := p.ident()
+	return &Name{Span: id.Span, Parts: []Ident{id}}
 }
 
 // idents reads names in parentheses.

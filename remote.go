@@ -1,0 +1,272 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+)
+
+// restFile says in the data directory where the REST port of its process is.
+const restFile = "rest.json"
+
+// remoteCommands are the subcommands that talk to a running process over its REST port.
+var remoteCommands = map[string]func(*remote, []string) error{
+	"list": (*remote).list, "cancel": (*remote).cancel, "savepoint": (*remote).savepoint, "stop": (*remote).stop,
+}
+
+// remote is a client of a JobManager's REST interface, ours or Flink's.
+type remote struct {
+	base   string
+	out    io.Writer
+	client http.Client
+}
+
+func runRemote(name string, args []string, out, errOut io.Writer) int {
+	err := func() error {
+		r := &remote{out: out, client: http.Client{Timeout: 30 * time.Second}}
+		return remoteCommands[name](r, args)
+	}()
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, flag.ErrHelp):
+		io.WriteString(out, usageText)
+		return exitOK
+	case errors.Is(err, errUsage):
+		fmt.Fprintln(errOut, err)
+		return exitUsage
+	}
+	fmt.Fprintln(errOut, "runnel "+name+":", err)
+	return exitFailed
+}
+
+// parse reads the flags of a subcommand and finds the server.
+func (r *remote) parse(name string, args []string, more func(*flag.FlagSet), words int) ([]string, error) {
+	set := flag.NewFlagSet(name, flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	server := set.String("m", "", "")
+	data := set.String("data", "", "")
+	if more != nil {
+		more(set)
+	}
+	// Flags may stand behind words, as in: stop JOB --savepoint DIR.
+	var got []string
+	for len(args) > 0 {
+		if err := set.Parse(args); err != nil {
+			if errors.Is(err, flag.ErrHelp) {
+				return nil, err
+			}
+			return nil, fmt.Errorf("%w: %v", errUsage, err)
+		}
+		args = set.Args()
+		if len(args) > 0 {
+			got, args = append(got, args[0]), args[1:]
+		}
+	}
+	if len(got) > words || (words > 0 && len(got) == 0) {
+		return nil, fmt.Errorf("%w: %s; runnel -h shows the commands", errUsage, name)
+	}
+	if *server != "" {
+		r.base = "http://" + *server + "/v1"
+		return got, nil
+	}
+	dir := *data
+	if dir == "" {
+		var err error
+		if dir, err = defaultDataDir(); err != nil {
+			return nil, err
+		}
+	}
+	b, err := os.ReadFile(filepath.Join(dir, restFile))
+	if err != nil {
+		return nil, fmt.Errorf("no runnel is running on data directory %s (start one, or name a server with -m host:port): %w", dir, err)
+	}
+	var at struct{ Address string }
+	if err := json.Unmarshal(b, &at); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, restFile), err)
+	}
+	r.base = "http://" + at.Address + "/v1"
+	return got, nil
+}
+
+// call makes one request; into may be nil.
+func (r *remote) call(method, path string, body, into any) error {
+	b, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, r.base+path, bytes.NewReader(b))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json; charset=UTF-8")
+	resp, err := r.client.Do(req)
+	if err != nil {
+		return fmt.Errorf("no answer from %s: %w", r.base, err)
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, 64<<20))
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode >= 300 {
+		var e struct{ Errors []string }
+		if json.Unmarshal(answer, &e) == nil && len(e.Errors) > 0 {
+			msg, _, _ := strings.Cut(e.Errors[len(e.Errors)-1], "\n\tat ")
+			return errors.New(msg)
+		}
+		return fmt.Errorf("%s: %s", resp.Status, bytes.TrimSpace(answer))
+	}
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(answer, into)
+}
+
+func (r *remote) list(args []string) error {
+	var all bool
+	if _, err := r.parse("list [-a]", args, func(s *flag.FlagSet) { s.BoolVar(&all, "a", false, "") }, 0); err != nil {
+		return err
+	}
+	var jobs struct {
+		Jobs []struct {
+			ID    string `json:"jid"`
+			Name  string `json:"name"`
+			State string `json:"state"`
+			Start int64  `json:"start-time"`
+		} `json:"jobs"`
+	}
+	if err := r.call("GET", "/jobs/overview", struct{}{}, &jobs); err != nil {
+		return err
+	}
+	sort.Slice(jobs.Jobs, func(i, j int) bool { return jobs.Jobs[i].Start < jobs.Jobs[j].Start })
+	section := func(title, none string, states string) {
+		var lines []string
+		for _, j := range jobs.Jobs {
+			if strings.Contains(" "+states+" ", " "+j.State+" ") {
+				lines = append(lines, fmt.Sprintf("%s : %s : %s (%s)", time.UnixMilli(j.Start).Format("02.01.2006 15:04:05"), j.ID, j.Name, j.State))
+			}
+		}
+		if len(lines) == 0 {
+			fmt.Fprintln(r.out, none)
+			return
+		}
+		fmt.Fprintln(r.out, title)
+		for _, l := range lines {
+			fmt.Fprintln(r.out, l)
+		}
+		fmt.Fprintln(r.out, strings.Repeat("-", 62))
+	}
+	section("------------------ Running/Restarting Jobs -------------------", "No running jobs.", "RUNNING RESTARTING FAILING CANCELLING")
+	section("----------------------- Scheduled Jobs -----------------------", "No scheduled jobs.", "CREATED INITIALIZING")
+	if all {
+		section("---------------------- Terminated Jobs -----------------------", "No terminated jobs.", "FINISHED CANCELED FAILED")
+	}
+	return nil
+}
+
+func (r *remote) cancel(args []string) error {
+	words, err := r.parse("cancel JOB", args, nil, 1)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(r.out, "Cancelling job %s.\n", words[0])
+	if err := r.call("PATCH", "/jobs/"+url.PathEscape(words[0])+"?mode=cancel", struct{}{}, nil); err != nil {
+		return err
+	}
+	fmt.Fprintf(r.out, "Cancelled job %s.\n", words[0])
+	return nil
+}
+
+func (r *remote) savepoint(args []string) error {
+	words, err := r.parse("savepoint JOB [DIR]", args, nil, 2)
+	if err != nil {
+		return err
+	}
+	body := map[string]any{"target-directory": nil, "cancel-job": false, "formatType": "CANONICAL", "triggerId": nil}
+	if len(words) == 2 {
+		if body["target-directory"], err = filepath.Abs(words[1]); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(r.out, "Triggering savepoint for job %s.\nWaiting for response...\n", words[0])
+	path, err := r.trigger(words[0], "savepoints", body)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(r.out, "Savepoint completed. Path: %s\nResume from it with: SET 'execution.state-recovery.path' = '%s';\n", path, path)
+	return nil
+}
+
+func (r *remote) stop(args []string) error {
+	var dir string
+	var drain bool
+	words, err := r.parse("stop [--savepoint DIR] [--drain] JOB", args, func(s *flag.FlagSet) {
+		s.StringVar(&dir, "savepoint", "", "")
+		s.StringVar(&dir, "p", "", "")
+		s.BoolVar(&drain, "drain", false, "")
+		s.BoolVar(&drain, "d", false, "")
+	}, 1)
+	if err != nil {
+		return err
+	}
+	body := map[string]any{"targetDirectory": nil, "drain": drain, "formatType": "CANONICAL", "triggerId": nil}
+	if dir != "" {
+		if body["targetDirectory"], err = filepath.Abs(dir); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(r.out, "Triggering stop-with-savepoint for job %s.\nWaiting for response...\n", words[0])
+	path, err := r.trigger(words[0], "stop", body)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(r.out, "Savepoint completed. Path: %s\n", path)
+	return nil
+}
+
+// trigger starts an asynchronous operation and polls until it ends; it gives the savepoint's path.
+func (r *remote) trigger(job, what string, body any) (string, error) {
+	job = url.PathEscape(job)
+	var id struct {
+		Request string `json:"request-id"`
+	}
+	if err := r.call("POST", "/jobs/"+job+"/"+what, body, &id); err != nil {
+		return "", err
+	}
+	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		var s struct {
+			Status    struct{ ID string }
+			Operation struct {
+				Location string
+				Failure  *struct {
+					Trace string `json:"stack-trace"`
+				} `json:"failure-cause"`
+			}
+		}
+		if err := r.call("GET", "/jobs/"+job+"/savepoints/"+id.Request, struct{}{}, &s); err != nil {
+			return "", err
+		}
+		if s.Status.ID == "COMPLETED" {
+			if f := s.Operation.Failure; f != nil {
+				msg, _, _ := strings.Cut(f.Trace, "\n\tat ")
+				return "", errors.New(msg)
+			}
+			return s.Operation.Location, nil
+		}
+		time.Sleep(wait)
+	}
+}

@@ -1,0 +1,217 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"runnel/session"
+	"runnel/sql"
+)
+
+// Executor executes statements. session.Session is one; a client of a remote gateway can be another.
+type Executor interface {
+	// Execute runs one statement, without its semicolon. ctx cancels the submission, not a job that was submitted.
+	Execute(ctx context.Context, statement string) (*session.Result, error)
+	// Option gives the effective value of a session option.
+	Option(key string) string
+}
+
+// Shell runs statements and shows what they give.
+type Shell struct {
+	Exec Executor
+	Term *Terminal
+	// Interrupts delivers Ctrl-C. It is read only while a statement runs.
+	Interrupts <-chan os.Signal
+	// Echo prints prompts and statements of scripts as Flink's client does.
+	Echo bool
+	// AfterJob is told of each job that a script submitted, nil for nobody.
+	AfterJob func(id string)
+}
+
+const (
+	promptText = "Flink SQL> "
+	promptMore = "> "
+	bold       = "\x1b[1m"
+	red        = "\x1b[31;1m"
+	blue       = "\x1b[34;1m"
+	yellow     = "\x1b[33;1m"
+	plain      = "\x1b[0m"
+)
+
+// maxBuffered is the longest statement that is read from a terminal or pipe.
+const maxBuffered = 16 << 20
+
+// ErrStatement means that a statement failed and that its error has been shown.
+var ErrStatement = errors.New("a statement failed")
+
+// Interactive reads statements until QUIT or the end of input. Errors of statements are shown and the loop goes on.
+func (s *Shell) Interactive(ctx context.Context, ed Editor) error {
+	defer ed.Close()
+	var buf strings.Builder
+	for ctx.Err() == nil {
+		prompt := promptText
+		if buf.Len() > 0 {
+			prompt = promptMore
+		}
+		line, err := ed.Line(prompt)
+		switch {
+		case errors.Is(err, errInterrupted):
+			buf.Reset()
+			continue
+		case errors.Is(err, io.EOF):
+			_, err := s.statements(ctx, ed, sql.SplitAll(buf.String()))
+			return err
+		case err != nil:
+			return fmt.Errorf("reading of the terminal: %w", err)
+		}
+		if buf.Len() == 0 && strings.TrimSpace(line) == "" {
+			continue
+		}
+		if buf.Len()+len(line) > maxBuffered {
+			buf.Reset()
+			s.Term.Message(s.paint(red, fmt.Sprintf("[ERROR] The statement is longer than %d bytes; run it from a file with -f.", maxBuffered)))
+			continue
+		}
+		buf.WriteString(line)
+		buf.WriteByte('\n')
+		parts, rest := sql.Split(buf.String())
+		if rest != nil {
+			continue
+		}
+		buf.Reset()
+		quit, err := s.statements(ctx, ed, parts)
+		if quit {
+			return nil
+		}
+		if err != nil && !errors.Is(err, ErrStatement) {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// statements runs what was typed and puts it into the history.
+func (s *Shell) statements(ctx context.Context, ed Editor, parts []sql.Piece) (quit bool, err error) {
+	for _, p := range parts {
+		ed.Remember(maskSecrets(p.Text) + ";")
+		quit, err := s.one(ctx, p.Text, "")
+		if quit || err != nil {
+			return quit, err
+		}
+	}
+	return false, nil
+}
+
+// Script runs the statements of a script and stops at the first that fails, which gives ErrStatement. name is the script's
+// file, for messages.
+func (s *Shell) Script(ctx context.Context, name, text string) error {
+	for _, p := range sql.SplitAll(text) {
+		if s.Echo {
+			fmt.Fprintf(s.Term, "%s%s;\n", promptText, strings.ReplaceAll(p.Text, "\n", "\n"+promptMore))
+		}
+		quit, err := s.one(ctx, p.Text, fmt.Sprintf("  in %s, statement at line %d", name, p.At.Line))
+		if err != nil || quit {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// one runs a statement or command and shows its result. place is a line that says where the statement stands, "" for none.
+func (s *Shell) one(ctx context.Context, text, place string) (quit bool, err error) {
+	switch command(text) {
+	case "QUIT", "EXIT":
+		s.Term.Message(s.paint(blue, "[INFO] ") + "Exiting runnel...")
+		return true, nil
+	case "CLEAR":
+		if s.Term.TTY() {
+			fmt.Fprint(s.Term, "\x1b[H\x1b[2J\x1b[3J")
+		}
+		return false, nil
+	case "HELP":
+		return false, s.help()
+	}
+	run, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := s.onInterrupt(cancel)
+	defer stop()
+	begin := time.Now()
+	res, err := s.Exec.Execute(run, text)
+	if err != nil {
+		s.showError(run, err, place)
+		return false, ErrStatement
+	}
+	for _, n := range res.Notices {
+		s.Term.Message(s.paint(yellow, "[NOTE] ") + n)
+	}
+	if err := s.show(run, res, begin); err != nil {
+		s.showError(run, err, place)
+		return false, ErrStatement
+	}
+	if res.Kind == session.Submitted && s.AfterJob != nil {
+		s.AfterJob(res.JobID)
+	}
+	return false, nil
+}
+
+// onInterrupt calls cancel at the next Ctrl-C, until stop is called.
+func (s *Shell) onInterrupt(cancel func()) (stop func()) {
+	if s.Interrupts == nil {
+		return func() {}
+	}
+	done, left := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(left)
+		select {
+		case <-s.Interrupts:
+			cancel()
+		case <-done:
+		}
+	}()
+	return func() { close(done); <-left }
+}
+
+// command gives the upper-case word of a one-word statement.
+func command(text string) string {
+	w := strings.ToUpper(strings.TrimSpace(text))
+	if strings.ContainsAny(w, " \t\n'") {
+		return ""
+	}
+	return w
+}
+
+func (s *Shell) showError(ctx context.Context, err error, place string) {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		s.Term.Message(s.paint(red, "[ERROR] ") + "Interrupted: the statement was cancelled.")
+		return
+	}
+	var b strings.Builder
+	b.WriteString("[ERROR] Could not execute SQL statement. Reason:\n")
+	b.WriteString(err.Error())
+	var e *session.Error
+	if errors.As(err, &e) {
+		for _, line := range e.Detail {
+			b.WriteString("\n" + line)
+		}
+	}
+	if place != "" {
+		b.WriteString("\n" + place)
+	}
+	s.Term.Message(s.paint(red, b.String()))
+}
+
+// paint colours text on a terminal.
+func (s *Shell) paint(colour, text string) string {
+	if !s.Term.TTY() {
+		return text
+	}
+	return colour + text + plain
+}

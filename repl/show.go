@@ -1,0 +1,209 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"runnel/session"
+	"runnel/types"
+)
+
+// show prints a result.
+func (s *Shell) show(ctx context.Context, r *session.Result, begin time.Time) error {
+	info := s.paint(blue, "[INFO] ")
+	switch r.Kind {
+	case session.Done:
+		s.Term.Message(info + "Execute statement succeeded.")
+		return nil
+	case session.Submitted:
+		s.Term.Message(info + "Submitting SQL update statement to the cluster...")
+		s.Term.Message(info + "SQL update statement has been successfully submitted to the cluster:")
+		s.Term.Message("Job ID: " + r.JobID + "\n")
+		return nil
+	case session.Completed:
+		s.Term.Message(info + "Complete execution of the SQL update statement.")
+		return nil
+	}
+	defer r.Rows.Close()
+	if r.Kind == session.Table {
+		return s.showTable(ctx, r, 0, "")
+	}
+	took := func() string {
+		if strings.EqualFold(s.Exec.Option("sql-client.display.print-time-cost"), "false") {
+			return ""
+		}
+		return fmt.Sprintf(" (%.2f seconds)", time.Since(begin).Seconds())
+	}
+	if r.Batch {
+		rows, err := s.readAll(ctx, r, nullText)
+		if err != nil {
+			return err
+		}
+		return s.writeTable(r, rows, s.columnWidth(), took())
+	}
+	return s.showChangelog(ctx, r, took)
+}
+
+// columnWidth is the width of columns whose type has none of its own.
+func (s *Shell) columnWidth() int {
+	for _, key := range [...]string{"sql-client.display.max-column-width", "table.display.max-column-width"} {
+		if n, err := strconv.Atoi(s.Exec.Option(key)); err == nil && n > 0 {
+			return n
+		}
+	}
+	return 30
+}
+
+// showChangelog prints a streaming query as it happens.
+func (s *Shell) showChangelog(ctx context.Context, r *session.Result, took func() string) error {
+	t := newTableau(s.Term, r.Fields, s.columnWidth())
+	if err := t.begin(); err != nil {
+		return err
+	}
+	cells := newCells(r.Fields, nullText, s.zone())
+	for {
+		b, err := r.Rows.Next(ctx)
+		switch {
+		case errors.Is(err, io.EOF):
+			if err := t.end(); err != nil {
+				return err
+			}
+			fmt.Fprintf(s.Term, "Received a total of %d %s%s\n", t.rows, plural("row", t.rows > 1), took())
+			return nil
+		case err != nil && ctx.Err() != nil:
+			t.out.Flush()
+			fmt.Fprintf(s.Term, "Query terminated, received a total of %d %s%s\n", t.rows, plural("row", t.rows > 1), took())
+			return nil
+		case err != nil:
+			t.out.Flush()
+			return err
+		}
+		for k := range b.Rows() {
+			i := b.Row(k)
+			t.row(b.Kind(i), cells.of(b, i))
+		}
+		if err := t.out.Flush(); err != nil {
+			return err
+		}
+	}
+}
+
+func plural(word string, many bool) string {
+	if many {
+		return word + "s"
+	}
+	return word
+}
+
+// showTable prints a bounded answer.
+func (s *Shell) showTable(ctx context.Context, r *session.Result, most int, took string) error {
+	rows, err := s.readAll(ctx, r, "")
+	if err != nil {
+		return err
+	}
+	return s.writeTable(r, rows, most, took)
+}
+
+func (s *Shell) writeTable(r *session.Result, rows [][]string, most int, took string) error {
+	if len(rows) == 0 {
+		_, err := fmt.Fprintf(s.Term, "Empty set%s\n", took)
+		return err
+	}
+	t := table{rows: rows, most: most}
+	for _, f := range r.Fields {
+		t.names = append(t.names, f.Name)
+	}
+	if err := t.write(s.Term); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(s.Term, "%d %s in set%s\n", len(rows), plural("row", len(rows) > 1), took)
+	return err
+}
+
+// readAll collects the rows of a bounded result.
+func (s *Shell) readAll(ctx context.Context, r *session.Result, null string) ([][]string, error) {
+	cells := newCells(r.Fields, null, s.zone())
+	var rows [][]string
+	for {
+		b, err := r.Rows.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for k := range b.Rows() {
+			rows = append(rows, append([]string(nil), cells.of(b, b.Row(k))...))
+		}
+	}
+}
+
+// zone is the session's time zone; TIMESTAMP_LTZ shows in it.
+func (s *Shell) zone() *time.Location {
+	name := s.Exec.Option("table.local-time-zone")
+	if name == "" || name == "default" {
+		return time.Local
+	}
+	z, err := types.ParseZone(name)
+	if err != nil {
+		return time.UTC // the statement that set it was refused; nothing better is known here
+	}
+	return z
+}
+
+// cells renders rows as text.
+type cells struct {
+	fields []types.Field
+	null   string
+	zone   *time.Location
+	buf    []byte
+	out    []string
+}
+
+func newCells(fields []types.Field, null string, zone *time.Location) *cells {
+	return &cells{fields: fields, null: null, zone: zone, out: make([]string, len(fields))}
+}
+
+// of gives the texts of a row, valid until the next call.
+func (c *cells) of(b *types.Batch, i int32) []string {
+	for j := range c.fields {
+		if b.Cols[j].Null(i) {
+			c.out[j] = c.null
+			continue
+		}
+		c.buf = types.AppendShown(c.buf[:0], b.Cols[j], i, c.zone)
+		c.out[j] = string(c.buf)
+	}
+	return c.out
+}
+
+var commands = [...][2]string{
+	{"HELP", "Prints the available commands."},
+	{"QUIT/EXIT", "Leaves the shell; a statement set that was begun is given up."},
+	{"CLEAR", "Clears the screen."},
+	{"SET", "Sets a session option: SET 'key' = 'value'; without anything behind it lists them."},
+	{"RESET", "Resets an option, or all: RESET 'key';"},
+	{"INSERT INTO", "Runs an INSERT as a job in the background."},
+	{"SELECT", "Runs a query and shows its changes as they come; Ctrl-C ends it."},
+	{"EXPLAIN", "Shows how a query would run, its changelog modes and what bounds its state."},
+	{"BEGIN STATEMENT SET", "Begins a set of INSERTs that run as one job."},
+	{"END", "Ends the set and submits it."},
+	{"SHOW JOBS", "Lists the jobs with their states."},
+	{"STOP JOB", "Stops a job: STOP JOB 'id' [WITH SAVEPOINT] [WITH DRAIN];"},
+}
+
+func (s *Shell) help() error {
+	var b strings.Builder
+	b.WriteString("The following commands are available:\n\n")
+	for _, c := range commands {
+		fmt.Fprintf(&b, "%-19s\t\t%s\n", c[0], c[1])
+	}
+	b.WriteString("\nHint: Make sure that a statement ends with \";\" for finalizing (multi-line) statements.\n")
+	_, err := io.WriteString(s.Term, b.String())
+	return err
+}

@@ -1,0 +1,143 @@
+package repl
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestPipesKeepResultsAndNewsApart(t *testing.T) {
+	var out, errOut bytes.Buffer
+	term := NewTerminal(&out, &errOut, false, "unused")
+	w := term.Lines()
+	fmt.Fprint(w, "+I[1]\n+I[")
+	term.Message("[INFO] done")
+	term.Notice("[ERROR] job failed")
+	fmt.Fprint(w, "2]\n")
+	fmt.Fprint(term, "| table |\n")
+	term.Status("1 in, 2 out")
+	if got, want := out.String(), "+I[1]\n+I[2]\n| table |\n"; got != want {
+		t.Errorf("stdout %q, want %q", got, want)
+	}
+	if got, want := errOut.String(), "[INFO] done\n[ERROR] job failed\n"; got != want {
+		t.Errorf("stderr %q, want %q", got, want)
+	}
+}
+
+func TestForeignLinesAboveAPromptAreLimited(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "overflow")
+	var out, above bytes.Buffer
+	term := NewTerminal(&out, &out, true, file)
+	w := term.Lines()
+	fmt.Fprint(w, "before\n")
+	term.prompt(&above)
+	for i := range linesPerSecond + 30 {
+		fmt.Fprintf(w, "+I[%d]\n", i)
+	}
+	term.prompt(nil)
+	lines := strings.Split(strings.TrimSpace(above.String()), "\n")
+	if len(lines) != linesPerSecond+1 || lines[0] != "+I[0]" || lines[linesPerSecond] != ".. 30 more lines, see "+file {
+		t.Errorf("%d lines, last %q", len(lines), lines[len(lines)-1])
+	}
+	hidden, err := os.ReadFile(file)
+	if err != nil || !strings.HasPrefix(string(hidden), "+I[200]\n") || strings.Count(string(hidden), "\n") != 30 {
+		t.Errorf("overflow file %q, %v", hidden, err)
+	}
+	if out.String() != "before\n" {
+		t.Errorf("stdout %q", out.String())
+	}
+	term.Close()
+}
+
+func TestLinesWaitForAView(t *testing.T) {
+	var out bytes.Buffer
+	term := NewTerminal(&out, &out, true, filepath.Join(t.TempDir(), "overflow"))
+	w := term.Lines()
+	v := term.openView()
+	fmt.Fprint(v, "[view]")
+	fmt.Fprint(w, "+I[1]\n")
+	term.Notice("news")
+	if out.String() != "[view]" {
+		t.Fatalf("lines came into the view: %q", out.String())
+	}
+	big := strings.Repeat("x", queuedBytes)
+	fmt.Fprintln(w, big)
+	term.closeView()
+	if got := out.String(); !strings.HasPrefix(got, "[view]+I[1]\nnews\n.. 1 more lines, see ") {
+		t.Errorf("got %q", got[:min(len(got), 80)])
+	}
+	term.Close()
+}
+
+func TestStatusLineGivesWay(t *testing.T) {
+	var out bytes.Buffer
+	term := NewTerminal(&out, &out, true, "unused")
+	term.Status("10 in")
+	fmt.Fprint(term.Lines(), "+I[1]\n")
+	if got, want := out.String(), "\r10 in\x1b[K\r\x1b[K+I[1]\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestPasteFilter(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"a\tb", "a\tb"},
+		{"\x1b[200~a\tb\nc\x1b[201~\t", "a b\nc\t"},
+		{"\x1b[A\x1b[200~x\x1b[201~", "\x1b[Ax"},
+	} {
+		for _, size := range []int{3, 100} {
+			f := &pasteFilter{in: &chunks{[]byte(c.in), size}}
+			var got []byte
+			for range 200 {
+				p := make([]byte, 64)
+				n, err := f.Read(p)
+				got = append(got, p[:n]...)
+				if err != nil {
+					break
+				}
+			}
+			if string(got) != c.want {
+				t.Errorf("%q in pieces of %d: %q, want %q", c.in, size, got, c.want)
+			}
+		}
+	}
+}
+
+// chunks reads a few bytes at a time.
+type chunks struct {
+	data []byte
+	size int
+}
+
+func (c *chunks) Read(p []byte) (int, error) {
+	if len(c.data) == 0 {
+		return 0, os.ErrClosed
+	}
+	n := copy(p[:min(len(p), c.size)], c.data)
+	c.data = c.data[n:]
+	return n, nil
+}
+
+func TestHistoryText(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"SELECT 1 -- one\n, 2;", "SELECT 1 /*one*/  , 2;"},
+		{"SELECT '--x'\nFROM t", "SELECT '--x' FROM t"},
+		{"-- only", "/*only*/"},
+		{"SELECT 'open", "SELECT 'open"},
+	} {
+		if got := oneLine(c.in); got != c.want {
+			t.Errorf("%q: %q, want %q", c.in, got, c.want)
+		}
+	}
+}
+
+func TestSecretsAreMasked(t *testing.T) {
+	in := "CREATE TABLE t (a INT) WITH ('connector' = 'jdbc', 'password' = 'it''s', 'properties.sasl.jaas.config'='x y', 'username' = 'u')"
+	want := "CREATE TABLE t (a INT) WITH ('connector' = 'jdbc', 'password' = '******', 'properties.sasl.jaas.config'='******', 'username' = 'u')"
+	if got := maskSecrets(in); got != want {
+		t.Errorf("got %s", got)
+	}
+}

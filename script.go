@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"runnel/exec"
+)
+
+// scripts runs the -f files in one session and then stays until their jobs have ended.
+func (p *process) scripts(ctx context.Context) int {
+	signals, stop := interrupts()
+	defer stop()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	interrupted := make(chan struct{})
+	ended := make(chan struct{})
+	defer close(ended)
+	again := make(chan os.Signal, 1)
+	go func() {
+		select {
+		case <-signals:
+			close(interrupted)
+			cancel()
+		case <-ended:
+			return
+		}
+		select {
+		case s := <-signals:
+			again <- s
+		case <-ended:
+		}
+	}()
+	code := p.runFiles(ctx)
+	if code == exitOK {
+		code = p.await(ctx)
+	}
+	select {
+	case <-interrupted:
+		p.term.Message("[INFO] Interrupted: stopping the jobs; once more to leave at once.")
+		p.stopJobs(again)
+		return exitInterrupted
+	default:
+		return code
+	}
+}
+
+func (p *process) runFiles(ctx context.Context) int {
+	if code := p.initScript(ctx); code != exitOK {
+		return code
+	}
+	for _, name := range p.flags.files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			p.term.Message("[ERROR] " + err.Error())
+			return exitUsage
+		}
+		if err := p.shell.Script(ctx, name, string(text)); err != nil {
+			if errors.Is(err, context.Canceled) {
+				return exitInterrupted
+			}
+			return exitFailed
+		}
+	}
+	return exitOK
+}
+
+// await waits for all jobs, with a status line on a terminal. Failed jobs have been announced.
+func (p *process) await(ctx context.Context) int {
+	if p.cluster == nil {
+		return exitOK
+	}
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	defer p.term.Status("")
+	code := exitOK
+	for _, j := range p.cluster.Jobs() {
+		if j.Result() != nil {
+			continue
+		}
+		for waiting := true; waiting; {
+			select {
+			case <-j.Done():
+				waiting = false
+			case <-tick.C:
+				p.term.Status(p.statusLine())
+			case <-ctx.Done():
+				return exitInterrupted
+			}
+		}
+		if j.State() == exec.JobFailed {
+			code = exitJobFailed
+		}
+	}
+	return code
+}
+
+// statusLine says how the running jobs are doing.
+func (p *process) statusLine() string {
+	var parts []string
+	for _, j := range p.cluster.Jobs() {
+		if j.State().Terminal() || j.Result() != nil {
+			continue
+		}
+		if _, why := j.Slots(); why != "" {
+			parts = append(parts, j.Name()+" waits for slots: "+why)
+			continue
+		}
+		m := summarize(j)
+		s := fmt.Sprintf("%s %s: %d in, %d out", j.Name(), strings.ToLower(j.State().String()), m.in, m.out)
+		if m.lag > 0 {
+			s += fmt.Sprintf(", watermark %s behind", m.lag.Round(100*time.Millisecond))
+		}
+		if m.checkpoint > 0 {
+			s += fmt.Sprintf(", checkpoint %d", m.checkpoint)
+		}
+		parts = append(parts, s)
+	}
+	return strings.Join(parts, " | ")
+}

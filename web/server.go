@@ -1,0 +1,281 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"runnel/catalog"
+	"runnel/exec"
+)
+
+// maxBody is the greatest size of a request's body.
+const maxBody = 1 << 20
+
+// Options are what a Server is made of.
+type Options struct {
+	Cluster *exec.Cluster
+	Config  *catalog.Config
+	Log     *slog.Logger
+	Version string
+}
+
+// Server answers REST calls. Every path may have the prefix /v1.
+type Server struct {
+	opts  Options
+	http  http.Server
+	ops   operations
+	serve sync.WaitGroup
+}
+
+// New makes a server that does not listen yet.
+func New(o Options) *Server {
+	s := &Server{opts: o}
+	s.ops.init()
+	s.http = http.Server{Handler: s.routes(), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn)}
+	return s
+}
+
+// Serve answers on l in the background until Close.
+func (s *Server) Serve(l net.Listener) {
+	s.serve.Go(func() {
+		if err := s.http.Serve(l); err != nil && !errors.Is(err, http.ErrServerClosed) {
+			s.opts.Log.Error("REST server ended", "cause", err)
+		}
+	})
+}
+
+// Close ends the server, running calls and running savepoint operations included.
+func (s *Server) Close() error {
+	err := s.http.Close()
+	s.ops.close()
+	s.serve.Wait()
+	return err
+}
+
+// httpError is an answer with a status of its own.
+type httpError struct {
+	status int
+	class  string
+	msg    string
+}
+
+func (e *httpError) Error() string { return e.class + ": " + e.msg }
+
+func notFound(format string, args ...any) error {
+	return &httpError{http.StatusNotFound, "org.apache.flink.runtime.rest.NotFoundException", fmt.Sprintf(format, args...)}
+}
+
+func badRequest(format string, args ...any) error {
+	return &httpError{http.StatusBadRequest, "org.apache.flink.runtime.rest.handler.RestHandlerException", fmt.Sprintf(format, args...)}
+}
+
+// handler answers one kind of call with a JSON value.
+type handler func(r *http.Request) (status int, body any, err error)
+
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	for pattern, h := range map[string]handler{
+		"GET /config":                                      s.config,
+		"GET /overview":                                    s.overview,
+		"GET /jobmanager/config":                           s.processConfig,
+		"GET /jobs":                                        s.jobs,
+		"GET /jobs/overview":                               s.jobsOverview,
+		"GET /jobs/{job}":                                  s.job(s.jobDetail),
+		"GET /jobs/{job}/plan":                             s.job(s.jobPlan),
+		"GET /jobs/{job}/status":                           s.job(s.jobStatus),
+		"GET /jobs/{job}/config":                           s.job(s.jobConfig),
+		"GET /jobs/{job}/exceptions":                       s.job(s.jobExceptions),
+		"GET /jobs/{job}/checkpoints":                      s.job(s.checkpoints),
+		"GET /jobs/{job}/checkpoints/config":               s.job(s.checkpointConfig),
+		"GET /jobs/{job}/checkpoints/details/{checkpoint}": s.job(s.checkpointDetail),
+		"GET /jobs/{job}/checkpoints/{trigger}":            s.job(s.pollCheckpoint),
+		"GET /jobs/{job}/savepoints/{trigger}":             s.job(s.pollSavepoint),
+		"POST /jobs/{job}/checkpoints":                     s.job(s.triggerCheckpoint),
+		"POST /jobs/{job}/savepoints":                      s.job(s.triggerSavepoint),
+		"POST /jobs/{job}/stop":                            s.job(s.triggerStop),
+		"PATCH /jobs/{job}":                                s.job(s.cancel),
+		"GET /jobs/{job}/yarn-cancel":                      s.job(s.cancel),
+		"GET /jobs/{job}/vertices/{vertex}":                s.vertex(s.vertexDetail),
+		"GET /jobs/{job}/vertices/{vertex}/backpressure":   s.vertex(s.backpressure),
+		"GET /jobs/{job}/vertices/{vertex}/watermarks":     s.vertex(s.watermarks),
+		"GET /jobs/{job}/vertices/{vertex}/metrics":        s.vertex(s.vertexMetrics),
+	} {
+		method, path, _ := strings.Cut(pattern, " ")
+		mux.HandleFunc(method+" "+path, s.wrap(h))
+		mux.HandleFunc(method+" /v1"+path, s.wrap(h))
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.fail(w, notFound("Unable to load requested file %s.", r.URL.Path))
+	})
+	return mux
+}
+
+func (s *Server) wrap(h handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		status, body, err := h(r)
+		if err != nil {
+			s.fail(w, err)
+			return
+		}
+		s.answer(w, status, body)
+	}
+}
+
+func (s *Server) answer(w http.ResponseWriter, status int, body any) {
+	b, err := json.Marshal(body)
+	if err != nil {
+		s.opts.Log.Error("REST answer", "cause", err)
+		status, b = http.StatusInternalServerError, []byte(`{"errors":["Internal server error."]}`)
+	}
+	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
+	if origin := s.opts.Config.Get("web.access-control-allow-origin"); origin != "" {
+		w.Header().Set("Access-Control-Allow-Origin", origin)
+	}
+	w.WriteHeader(status)
+	w.Write(b)
+}
+
+// fail answers with the one-element list of errors that Flink's clients expect: the text ends where a stack would begin.
+func (s *Server) fail(w http.ResponseWriter, err error) {
+	status := http.StatusInternalServerError
+	var h *httpError
+	if errors.As(err, &h) {
+		status = h.status
+	}
+	s.answer(w, status, map[string]any{"errors": []string{err.Error() + "\n\tat runnel"}})
+}
+
+// jobHandler answers a call about a job.
+type jobHandler func(r *http.Request, j *exec.Job) (int, any, error)
+
+func (s *Server) job(h jobHandler) handler {
+	return func(r *http.Request) (int, any, error) {
+		id := r.PathValue("job")
+		if !isID(id) {
+			return 0, nil, badRequest("Bad request, could not parse parameters: Cannot resolve path parameter (jobid) from value %q.", id)
+		}
+		j, ok := s.opts.Cluster.Job(id)
+		if !ok {
+			return 0, nil, notFound("Job %s not found", id)
+		}
+		return h(r, j)
+	}
+}
+
+// vertexHandler answers a call about a vertex.
+type vertexHandler func(r *http.Request, v *exec.VertexDetails) (int, any, error)
+
+func (s *Server) vertex(h vertexHandler) handler {
+	return s.job(func(r *http.Request, j *exec.Job) (int, any, error) {
+		d := j.Details()
+		for i := range d.Vertices {
+			if d.Vertices[i].ID == r.PathValue("vertex") {
+				return h(r, &d.Vertices[i])
+			}
+		}
+		return 0, nil, notFound("JobVertex %s not found", r.PathValue("vertex"))
+	})
+}
+
+func isID(s string) bool {
+	if len(s) != 32 {
+		return false
+	}
+	for _, c := range s {
+		if !strings.ContainsRune("0123456789abcdef", c) {
+			return false
+		}
+	}
+	return true
+}
+
+// read decodes a request's body into v; an empty one leaves v as it is.
+func read(r *http.Request, v any) error {
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		return badRequest("Reading of the request: %v", err)
+	}
+	if len(strings.TrimSpace(string(b))) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return badRequest("Request did not match expected format: %v", err)
+	}
+	return nil
+}
+
+// operations are savepoints and stops that run in the background and are polled.
+type operations struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	wait   sync.WaitGroup
+	mu     sync.Mutex
+	byID   map[string]*operation
+	order  []string
+}
+
+// keptOperations is how many operations can be polled before the oldest are forgotten.
+const keptOperations = 1000
+
+type operation struct {
+	job  string
+	done bool
+	path string
+	id   int64
+	err  error
+}
+
+func (o *operations) init() {
+	o.ctx, o.cancel = context.WithCancel(context.Background())
+	o.byID = map[string]*operation{}
+}
+
+func (o *operations) close() {
+	o.cancel()
+	o.wait.Wait()
+}
+
+// begin runs f in the background and gives the id to poll with.
+func (o *operations) begin(job string, f func(context.Context, *operation) error) string {
+	id := newID()
+	op := &operation{job: job}
+	o.mu.Lock()
+	o.byID[id] = op
+	o.order = append(o.order, id)
+	if len(o.order) > keptOperations {
+		delete(o.byID, o.order[0])
+		o.order = o.order[1:]
+	}
+	o.mu.Unlock()
+	o.wait.Go(func() {
+		result := operation{job: job}
+		err := f(o.ctx, &result)
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		*op = result
+		op.done, op.err = true, err
+	})
+	return id
+}
+
+// find gives a copy of an operation.
+func (o *operations) find(job, id string) (operation, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	op, ok := o.byID[id]
+	if !ok || op.job != job {
+		return operation{}, false
+	}
+	return *op, true
+}
