@@ -5,12 +5,13 @@ import (
 	"runnel/connectors/blackhole"
 	"runnel/connectors/datagen"
 	"runnel/connectors/filesystem"
+	"runnel/connectors/format"
 	"runnel/connectors/kafka"
 	"runnel/connectors/print"
 )
 
 // formatTable lists every format.
-var formatTable = []connectors.Format{}
+var formatTable = format.All()
 
 func findFormat(name string) (connectors.Format, bool) {
 	for _, f := range formatTable {
