@@ -325,3 +325,65 @@ func (c *scanner) fraction() int {
 	}
 	return n * int(pow10[9-k])
 }
+
+// ParseLegacyDate reads y-M-d as java.sql.Date does: four digits of a year, one or two of month and day; a day beyond the
+// month goes into the next. Before 1582-10-15 the calendar is the Julian one, whose days keep their names, and the ten
+// days that the reform skipped count on from it.
+func ParseLegacyDate(s string) (int64, bool) {
+	c := scanner{s: s}
+	y := int64(c.number(4, 4))
+	c.literal('-')
+	m := c.number(1, 2)
+	c.literal('-')
+	d := c.number(1, 2)
+	if c.bad || c.at < len(s) || m < 1 || m > 12 || d < 1 || d > 31 {
+		return 0, false
+	}
+	if y > 1582 || y == 1582 && (m > 10 || m == 10 && d > 14) {
+		return DayOf(y, m, d), true
+	}
+	if y == 1582 && m == 10 && d > 4 {
+		d += 10
+	}
+	last := DaysIn(y, m)
+	if m == 2 && y%4 == 0 {
+		last = 29
+	}
+	if d > last {
+		m, d = m+1, d-last
+	}
+	y = max(y, 1)
+	return DayOf(y, m, d), d <= DaysIn(y, m)
+}
+
+// ParseLegacyTimestamp reads y-M-d H:m:s with up to nine digits of a fraction as java.sql.Timestamp does, or a date alone as
+// ParseLegacyDate: the second try of TO_TIMESTAMP with a pattern.
+func ParseLegacyTimestamp(s string) (us int64, ns int, ok bool) {
+	for len(s) > 0 && s[0] <= ' ' {
+		s = s[1:]
+	}
+	for len(s) > 0 && s[len(s)-1] <= ' ' {
+		s = s[:len(s)-1]
+	}
+	date, clock, both := strings.Cut(s, " ")
+	day, ok := ParseLegacyDate(date)
+	if !ok || !both {
+		return day * MicrosPerDay, 0, ok
+	}
+	c := scanner{s: clock}
+	h := c.number(1, 9)
+	c.literal(':')
+	m := c.number(1, 9)
+	c.literal(':')
+	sec := c.number(1, 9)
+	nano, from := 0, c.at
+	if from < len(clock) {
+		nano = c.fraction()
+		c.bad = c.bad || c.at < from+2
+	}
+	if c.bad || c.at < len(clock) {
+		return 0, 0, false
+	}
+	us = day*MicrosPerDay + (int64(h)*3600+int64(m)*60+int64(sec))*MicrosPerSecond + int64(nano/1000)
+	return us, nano % 1000, true
+}

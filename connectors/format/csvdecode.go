@@ -303,7 +303,7 @@ func (d *csvDecoder) datum(f *csvField, s string) (types.Datum, error) {
 		}
 		return types.StrDatum(d.texts.Copy(b)), nil
 	case jsonDate:
-		v, ok := parseLegacyDate(s)
+		v, ok := types.ParseLegacyDate(s)
 		return bad(ok, v)
 	case jsonTime:
 		v, ok := parseCSVTime(s)
@@ -378,34 +378,4 @@ func (d *csvDecoder) row(f *csvField, s string) (types.Datum, error) {
 		t.Fields[i] = v
 	}
 	return types.AnyDatum(t), nil
-}
-
-// parseLegacyDate reads y-M-d as java.sql.Date does: four digits of a year, one or two of month and day, a day beyond the
-// month goes into the next. Before 1582-10-15 the calendar is the Julian one, whose days keep their names, and the ten days
-// that the reform skipped count on from it.
-func parseLegacyDate(s string) (int64, bool) {
-	c := reader{s: s}
-	y := c.digits(4, 4)
-	c.expect('-')
-	m := int(c.digits(1, 2))
-	c.expect('-')
-	d := int(c.digits(1, 2))
-	if c.bad || c.at < len(s) || m < 1 || m > 12 || d < 1 || d > 31 {
-		return 0, false
-	}
-	if y > 1582 || y == 1582 && (m > 10 || m == 10 && d > 14) {
-		return types.DayOf(y, m, d), true
-	}
-	if y == 1582 && m == 10 && d > 4 {
-		d += 10
-	}
-	last := types.DaysIn(y, m)
-	if m == 2 && y%4 == 0 {
-		last = 29
-	}
-	if d > last {
-		m, d = m+1, d-last
-	}
-	y = max(y, 1)
-	return types.DayOf(y, m, d), d <= types.DaysIn(y, m)
 }
