@@ -181,14 +181,22 @@ func (r *rig) newTopic(partitions int32) string {
 	name := fmt.Sprintf("t%d-%d", time.Now().UnixNano(), topicNumber.Add(1))
 	c := r.client()
 	defer c.close()
-	b := c.LeastLoadedBroker()
-	resp, err := b.CreateTopics(&sarama.CreateTopicsRequest{Version: 4, Timeout: 10 * time.Second,
-		TopicDetails: map[string]*sarama.TopicDetail{name: {NumPartitions: partitions, ReplicationFactor: 1}}})
+	brokers, err := c.allBrokers()
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if e := resp.TopicErrors[name]; e != nil && e.Err != sarama.ErrNoError {
-		r.t.Fatal(e)
+	made := false
+	for _, b := range brokers { // one of them is the controller
+		resp, err := b.CreateTopics(&sarama.CreateTopicsRequest{Version: 4, Timeout: 10 * time.Second,
+			TopicDetails: map[string]*sarama.TopicDetail{name: {NumPartitions: partitions, ReplicationFactor: 1}}})
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		made = made || resp.TopicErrors[name] == nil || resp.TopicErrors[name].Err == sarama.ErrNoError
+		b.Close()
+	}
+	if !made {
+		r.t.Fatalf("no broker makes topic %s", name)
 	}
 	if err := repeat(r.ctx(), time.Minute, func() error {
 		if err := c.RefreshMetadata(name); err != nil {
@@ -415,4 +423,8 @@ func (r *rig) want(got []string, want ...string) {
 	if !slices.Equal(got, want) {
 		r.t.Errorf("rows:\n  %s\nwant:\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
 	}
+}
+
+func contextIn(d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), d)
 }
