@@ -72,6 +72,7 @@ type producer struct {
 	err       error // the first failure, for good
 	waiting   int64 // bytes that are not acknowledged
 	repairing bool
+	repairs   []*outPart // partitions that need repair
 	wait      sync.WaitGroup
 	spare     []*outBatch
 }
@@ -411,7 +412,10 @@ func (p *producer) answered(part *outPart, b *outBatch, r *sarama.ProduceRespons
 		p.acknowledged(part, b, offset)
 	case p.again(part, b, err):
 		b.failed, b.tries = time.Now(), b.tries+1
-		part.repairing = true
+		if !part.repairing {
+			part.repairing = true
+			p.repairs = append(p.repairs, part)
+		}
 		if !p.repairing && p.ctx.Err() == nil {
 			p.repairing = true
 			p.wait.Add(1)
@@ -464,7 +468,10 @@ func (p *producer) repair() {
 	defer p.wait.Done()
 	for {
 		p.mu.Lock()
-		part := p.broken()
+		var part *outPart
+		if len(p.repairs) > 0 {
+			part = p.repairs[0]
+		}
 		for part != nil && part.flying > 0 && p.err == nil {
 			p.cond.Wait()
 		}
@@ -475,6 +482,7 @@ func (p *producer) repair() {
 		}
 		if len(part.queue) == 0 {
 			part.repairing = false
+			p.repairs = p.repairs[1:]
 			p.mu.Unlock()
 			continue
 		}
@@ -486,18 +494,6 @@ func (p *producer) repair() {
 		}
 		p.resend(part, b)
 	}
-}
-
-// broken finds a partition that needs repair. p.mu is held.
-func (p *producer) broken() *outPart {
-	for _, t := range p.topics {
-		for _, part := range t.parts {
-			if part.repairing {
-				return part
-			}
-		}
-	}
-	return nil
 }
 
 // stop ends repair with an error.

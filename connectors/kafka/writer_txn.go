@@ -139,6 +139,8 @@ func (w *txnWriter) free() *slot {
 
 // begin makes what is sent from now on part of a new epoch of a transactional id. Nothing may be unacknowledged.
 func (p *producer) begin(who identity) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.who = who
 	for _, t := range p.topics {
 		for _, part := range t.parts {
@@ -177,6 +179,7 @@ func (w *txnWriter) Prepare(ctx context.Context, checkpoint int64) ([][]byte, []
 func (w *txnWriter) prepare(ctx context.Context, checkpoint int64) error {
 	s := w.cur
 	c := &committable{who: s.who}
+	w.p.mu.Lock()
 	for _, name := range sortedKeys(w.p.topics) {
 		for _, part := range w.p.topics[name].parts {
 			if part.joined {
@@ -185,6 +188,7 @@ func (w *txnWriter) prepare(ctx context.Context, checkpoint int64) error {
 			}
 		}
 	}
+	w.p.mu.Unlock()
 	c.mark = marker{group: w.names.group(w.env.Subtask, s.n), topic: c.partitions[0].topic, run: w.env.Run, checkpoint: checkpoint}
 	if err := w.c.mark(ctx, s.who, c.mark); err != nil {
 		return err
