@@ -2,11 +2,25 @@ package sql
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // advise adds to e what is known of common slips at the token of index i.
 func (p *parser) advise(i int, e *Error) {
+	if help := p.slip(i, e); help != "" {
+		e.Help = append(e.Help, help)
+		return
+	}
+	t := &p.toks[i]
+	if i > 0 && p.adviseWord(&p.toks[i-1], e, " in place of "+p.text(&p.toks[i-1])) {
+		return // SELECT a FORM t: the error is at t, the slip before it
+	}
+	p.adviseWord(t, e, "")
+}
+
+// slip recognises slips by the tokens around the one of index i.
+func (p *parser) slip(i int, e *Error) string {
 	t := &p.toks[i]
 	var next, prev token
 	if i+1 < len(p.toks) {
@@ -15,58 +29,86 @@ func (p *parser) advise(i int, e *Error) {
 	if i > 0 {
 		prev = p.toks[i-1]
 	}
-	help := ""
+	reserved := t.word() != nil && t.word().reserved
 	switch {
 	case t.kind == tColon && next.kind == tColon:
-		help = "a cast is written CAST(value AS type)"
+		return "a cast is written CAST(value AS type)"
 	case t.kind == tEq && next.kind == tEq:
-		help = "equality is written with one ="
+		return "equality is written with one ="
 	case t.kind == tLe && next.kind == tGt:
-		help = "equality of values that may be NULL is written a IS NOT DISTINCT FROM b"
+		return "equality of values that may be NULL is written a IS NOT DISTINCT FROM b"
 	case t.kind == tStar && next.kind == tStar:
-		help = "a power is written POWER(a, b)"
+		return "a power is written POWER(a, b)"
 	case t.kind == tMinus && next.kind == tGt:
-		help = "there are no lambda functions in this dialect"
-	case t.kind == tRParen && prev.kind == tComma, t.is("FROM") && prev.kind == tComma:
-		help = "there is a comma too many before it"
-	case t.kind == tIdent && (prev.kind == tIdent || prev.kind == tRParen || prev.kind == tGt) && hasWord(e.Expected, `","`) &&
-		next.kind == tIdent:
-		help = fmt.Sprintf("a comma may be missing before %s", p.text(t))
-	case t.kind == tSemicolon && p.openParen(i) != nil:
-		help = fmt.Sprintf("the parenthesis at %s is not closed", p.openParen(i).from)
-	case t.kind == tEOF && p.openParen(i) != nil:
-		help = fmt.Sprintf("the parenthesis at %s is not closed", p.openParen(i).from)
+		return "there are no lambda functions in this dialect"
+	case prev.kind == tComma && (t.kind == tRParen || t.is("FROM")):
+		return "there is a comma too many before it"
+	case slices.Equal(e.Expected, []string{`"("`}) && prev.word() != nil && prev.word().reserved:
+		return fmt.Sprintf("%s is a function; as a name the reserved word is written %s", prev.word().name, Quote(p.text(&prev)))
+	case (t.kind == tSemicolon || t.kind == tEOF || reserved) && slices.Contains(e.Expected, `")"`):
+		if open := p.openParen(i); open != nil {
+			return fmt.Sprintf("the parenthesis at %s is not closed", open.from)
+		}
+	case t.kind == tIdent && !reserved && next.kind == tIdent && slices.Contains(e.Expected, `","`) &&
+		(prev.kind == tIdent || prev.kind == tRParen || prev.kind == tGt):
+		return fmt.Sprintf("a comma may be missing before %s", p.text(t))
 	}
-	if help != "" {
-		e.Help = append(e.Help, help)
-		return
-	}
-	p.adviseWord(t, e)
+	return ""
 }
 
-// adviseWord adds the nearest of the expected words when t looks like a slip of one.
-func (p *parser) adviseWord(t *token, e *Error) {
-	if t.kind != tIdent || t.word != nil && t.word.reserved {
-		return
+// clauseWords are the reserved words that seldom are meant as names.
+var clauseWords = map[string]bool{
+	"FROM": true, "WHERE": true, "HAVING": true, "LIMIT": true, "FETCH": true, "UNION": true, "INTERSECT": true, "EXCEPT": true, "ON": true,
+	"USING": true, "JOIN": true, "INNER": true, "CROSS": true, "AS": true, "AND": true, "OR": true, "THEN": true, "WHEN": true, "ELSE": true,
+	"END": true, "BY": true, "INTO": true, "IS": true, "IN": true, "BETWEEN": true, "LIKE": true, "SELECT": true, "INSERT": true,
+	"CREATE": true, "WITH": true, "VALUES": true,
+}
+
+// reservedHelp explains a reserved word at the token of index i, where a name would have been right.
+func (p *parser) reservedHelp(i int, expected []string) string {
+	t := &p.toks[i]
+	w := t.word().name
+	by := i+1 < len(p.toks) && p.toks[i+1].is("BY")
+	switch {
+	case i == 0:
+		help := "no statement begins with " + p.text(t)
+		if near := nearest(w, statementWords); near != "" {
+			help += "; did you mean " + near + "?"
+		}
+		return help
+	case (w == "WHERE" || by && w == "GROUP" || w == "HAVING") && slices.Contains(expected, "FROM"):
+		return w + " needs a FROM clause before it"
+	case clauseWords[w] && (!slices.Contains(expected, aName) || slices.Contains(expected, aTableRef)) || by:
+		return "something is missing before " + w
+	case slices.Contains(expected, aQuery) && slices.Contains(statementWords, w):
+		return "a query is needed here; " + w + " is another statement"
+	}
+	return fmt.Sprintf("%s is a reserved word; as a name it is written %s", w, Quote(p.text(t)))
+}
+
+// adviseWord adds the nearest of the expected words when t looks like a slip of one; what follows the word in the sentence is said
+// by tail. It tells whether it found one.
+func (p *parser) adviseWord(t *token, e *Error, tail string) bool {
+	if t.kind != tIdent || t.word() != nil && t.word().reserved {
+		return false
 	}
 	var candidates []string
 	for _, s := range e.Expected {
-		if w, _, _ := strings.Cut(s, " "); w == strings.ToUpper(w) && words[w] != nil {
+		switch s {
+		case aQuery:
+			candidates = append(candidates, "SELECT", "VALUES", "WITH", "TABLE")
+		case aStatement:
+			candidates = append(candidates, statementWords...)
+		}
+		if w, _, _ := strings.Cut(s, " "); words[w] != 0 {
 			candidates = append(candidates, w)
 		}
 	}
-	if near := nearest(strings.ToUpper(p.text(t)), candidates); near != "" {
-		e.Help = append(e.Help, "did you mean "+near+"?")
+	near := nearest(strings.ToUpper(p.text(t)), candidates)
+	if near != "" {
+		e.Help = append(e.Help, "did you mean "+near+tail+"?")
 	}
-}
-
-func hasWord(list []string, w string) bool {
-	for _, s := range list {
-		if s == w {
-			return true
-		}
-	}
-	return false
+	return near != ""
 }
 
 // openParen returns the innermost parenthesis that is open at the token of index i, or nil.

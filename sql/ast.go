@@ -83,6 +83,19 @@ type Name struct {
 
 func (*Name) exprNode() {}
 
+// oneName is a name with room for its only segment.
+type oneName struct {
+	Name
+	part [1]Ident
+}
+
+// nameOf makes a name of one segment.
+func nameOf(id Ident) *Name {
+	n := &oneName{Name: Name{Span: id.Span}, part: [1]Ident{id}}
+	n.Parts = n.part[:1:1]
+	return &n.Name
+}
+
 // NewName makes a name that stands nowhere in a text.
 func NewName(parts ...string) *Name {
 	n := &Name{Parts: make([]Ident, len(parts))}

@@ -43,19 +43,62 @@ func (e *Error) Error() string { return e.Msg }
 func (e *Error) Detail(src string) []string {
 	lines := Caret(src, e.Span)
 	if len(e.Expected) > 0 {
-		what := "end of text"
+		what := "the end of the text"
 		if e.Token != "" {
 			what = e.Token
 			if n := strings.IndexAny(what, "\r\n"); n >= 0 {
 				what = what[:n]
 			}
 		}
-		lines = append(lines, "  expected "+joinOr(e.Expected)+", found "+what)
+		lines = append(lines, "  expected "+joinOr(condense(e.Expected))+", found "+what)
 	}
 	for _, h := range e.Help {
 		lines = append(lines, "  "+h)
 	}
 	return lines
+}
+
+// condensed are words that follow each other in the grammar, with what a message says for all of them.
+var condensed = []struct{ words, short string }{
+	{"NATURAL LEFT RIGHT FULL CROSS INNER JOIN", "JOIN"},
+	{"TABLESAMPLE MATCH_RECOGNIZE PIVOT UNPIVOT", ""},
+	{"WHERE GROUP HAVING WINDOW QUALIFY", "WHERE, GROUP BY"},
+	{"UNION EXCEPT INTERSECT", "UNION"},
+	{"ORDER LIMIT OFFSET FETCH", "ORDER BY, LIMIT"},
+	{"RESPECT_NULLS IGNORE_NULLS WITHIN FILTER OVER", "FILTER, OVER"},
+}
+
+// condense shortens a list of expectations for the eye: words of one kind become one, and what may follow any name is left out.
+func condense(expected []string) []string {
+	if slices.Contains(expected, aTableRef) {
+		expected = slices.DeleteFunc(slices.Clone(expected), func(s string) bool { return s == aName })
+	}
+	if len(expected) < 5 {
+		return expected
+	}
+	group := map[string]int{}
+	for i, c := range condensed {
+		for _, w := range strings.Fields(c.words) {
+			group[strings.ReplaceAll(w, "_NULLS", " NULLS")] = i + 1
+		}
+	}
+	var out []string
+	seen := map[int]bool{}
+	operator := slices.Contains(expected, anOperator)
+	for _, s := range expected {
+		g := group[s]
+		switch {
+		case g > 0 && !seen[g]:
+			seen[g] = true
+			if short := condensed[g-1].short; short != "" {
+				out = append(out, short)
+			}
+		case g > 0, s == `"."`, operator && (s == `"("` || s == `"["`):
+		default:
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // joinOr joins words with commas and a last "or".
@@ -227,12 +270,8 @@ func (p *parser) encountered(i, n int, expected []string) *Error {
 	case tSemicolon:
 		e.Incomplete = i+1 < len(p.toks) && p.toks[i+1].kind == tEOF
 	}
-	if w := t.word; w != nil && w.reserved && allowsName(expected) {
-		if n := misplaced(w.name, expected); n != "" {
-			e.Help = append(e.Help, n)
-		} else {
-			e.Help = append(e.Help, fmt.Sprintf("%s is a reserved word; as a name it is written %s", w.name, Quote(image)))
-		}
+	if w := t.word(); w != nil && w.reserved && allowsName(expected) {
+		e.Help = append(e.Help, p.reservedHelp(i, expected))
 		if image == w.name { // Flink knows its keywords in upper case only
 			e.Msg = fmt.Sprintf("Incorrect syntax near the keyword '%s' at %s.", image, t.from)
 			return e
@@ -250,23 +289,6 @@ func (p *parser) encountered(i, n int, expected []string) *Error {
 	}
 	e.Msg = fmt.Sprintf("Encountered \"%s\" at %s.", image, t.from)
 	return e
-}
-
-// misplaced explains a reserved word that is hardly meant as a name: the word of a clause or of a statement.
-func misplaced(w string, expected []string) string {
-	switch w {
-	case "WHERE", "GROUP", "HAVING", "WINDOW":
-		if slices.Contains(expected, "FROM") {
-			return w + " needs a FROM clause before it"
-		}
-	case "FROM", "ORDER", "LIMIT", "OFFSET", "FETCH", "UNION", "INTERSECT", "EXCEPT", "ON", "USING", "JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "AS",
-		"AND", "OR", "THEN", "WHEN", "ELSE", "END", "BY", "INTO", "IS", "IN", "BETWEEN", "LIKE":
-	case "SELECT", "INSERT", "CREATE", "SHOW", "DROP", "ALTER", "EXPLAIN", "SET", "USE", "DESCRIBE", "EXECUTE", "WITH", "VALUES", "TABLE":
-		return w + " cannot begin here"
-	default:
-		return ""
-	}
-	return "something is missing before " + w
 }
 
 // lexical completes e for a character that begins no token.

@@ -11,7 +11,7 @@ type tokenKind uint8
 
 const (
 	tEOF     tokenKind = iota
-	tIdent             // a word without quotes; token.word is set when it is a word of the grammar
+	tIdent             // a word without quotes; token.word gives it when it is a word of the grammar
 	tQuoted            // `name`
 	tString            // 'text'
 	tCharset           // _X'text' or N'text'
@@ -58,15 +58,23 @@ const (
 	tTooLong     // a literal longer than MaxLiteral
 )
 
-// token is one token of a text.
+// token is one token of a text. It holds no pointer, so that the tokens of a long text cost the collector nothing.
 type token struct {
 	kind     tokenKind
-	word     *word // of tIdent, nil for a plain name
+	id       uint16 // index in wordTable of a word of the grammar, else 0
 	from, to Pos
 }
 
+// word returns the word of the grammar that the token is, unquoted, or nil.
+func (t *token) word() *word {
+	if t.id == 0 {
+		return nil
+	}
+	return &wordTable[t.id]
+}
+
 // is tells whether the token is the given word of the grammar, unquoted.
-func (t *token) is(w string) bool { return t.word != nil && t.word.name == w }
+func (t *token) is(w string) bool { return wordTable[t.id].name == w }
 
 // lexer cuts a text into tokens. It never fails: what it cannot read becomes a token of an error kind.
 type lexer struct {
@@ -152,7 +160,7 @@ func (l *lexer) next() token {
 	kind := l.scan()
 	t := token{kind: kind, from: from, to: l.pos()}
 	if kind == tIdent {
-		t.word = lookupWord(l.src[from.Offset:t.to.Offset])
+		t.id = wordIndex(l.src[from.Offset:t.to.Offset])
 	}
 	return t
 }

@@ -53,7 +53,8 @@ func (p *parser) nullTreatment(c *FuncCall) {
 // callTail reads what may follow the closing parenthesis of a call.
 func (p *parser) callTail(c *FuncCall) Expr {
 	p.nullTreatment(c)
-	if p.acceptAll("WITHIN", "GROUP") {
+	if p.accept("WITHIN") {
+		p.expect("GROUP")
 		p.expectOp(tLParen)
 		p.expect("ORDER")
 		c.WithinGroup = p.orderBy()
@@ -137,7 +138,8 @@ func (p *parser) tableArg() Expr {
 
 // partitioned reads the clauses behind a table argument. Without any a query is just a subquery.
 func (p *parser) partitioned(a *TableArg, start Pos) Expr {
-	if p.acceptAll("PARTITION", "BY") {
+	if p.accept("PARTITION") {
+		p.expect("BY")
 		a.PartitionBy = p.flatKeys()
 	}
 	if p.acceptAll("ORDER", "BY") {
@@ -204,7 +206,8 @@ func (p *parser) windowSpec() *WindowSpec {
 		id := p.ident()
 		w.Ref = &id
 	}
-	if p.acceptAll("PARTITION", "BY") {
+	if p.accept("PARTITION") {
+		p.expect("BY")
 		w.PartitionBy = list(p, p.expr)
 	}
 	if p.accept("ORDER") {
@@ -315,7 +318,7 @@ func (p *parser) caseExpr() Expr {
 func (p *parser) constructor() Expr {
 	start := p.pos()
 	c := &Constructor{}
-	w := p.tok().word.name
+	w := p.tok().word().name
 	p.next()
 	switch w {
 	case "ROW":
@@ -361,7 +364,7 @@ func (p *parser) formCall(w string) Expr {
 	defer p.leave()
 	t := p.tok()
 	id := Ident{Span: Span{t.from, t.to}, Name: p.text(t)}
-	c := &FuncCall{Name: &Name{Span: id.Span, Parts: []Ident{id}}}
+	c := &FuncCall{Name: nameOf(id)}
 	p.next()
 	p.expectOp(tLParen)
 	switch w {

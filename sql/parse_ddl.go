@@ -86,7 +86,8 @@ func (p *parser) createTable(s *CreateTable, start Pos) Stmt {
 	if p.accept("DISTRIBUTED") {
 		s.Distribution = p.distribution()
 	}
-	if p.acceptAll("PARTITIONED", "BY") {
+	if p.accept("PARTITIONED") {
+		p.expect("BY")
 		s.PartitionBy = p.idents()
 	}
 	s.With = p.with()
@@ -432,7 +433,8 @@ func (p *parser) createMaterialized(start Pos, orAlter bool) Stmt {
 	if p.accept("DISTRIBUTED") {
 		s.Distribution = p.distribution()
 	}
-	if p.acceptAll("PARTITIONED", "BY") {
+	if p.accept("PARTITIONED") {
+		p.expect("BY")
 		s.PartitionBy = p.idents()
 	}
 	s.With = p.with()

@@ -82,11 +82,11 @@ func (p *parser) infix(left Expr, minPrec int) Expr {
 			p.fail(Span{t.from, t.to}, ClassCalcite, "Bang equal '!=' is not allowed under the current SQL conformance level",
 				"write <> in its place")
 		}
-		if t.word == nil || !t.word.reserved {
+		if t.word() == nil || !t.word().reserved {
 			p.note(anOperator)
 			return left
 		}
-		x := p.wordInfix(left, t.word.name, minPrec)
+		x := p.wordInfix(left, t.word().name, minPrec)
 		if x == nil {
 			p.note(anOperator)
 			return left
@@ -355,7 +355,7 @@ func (p *parser) startsExpr() bool {
 	case tOpenQuoted, tOpenComment, tBadChar, tTooLong:
 		return true // primary reports them
 	case tIdent:
-		w := t.word
+		w := t.word()
 		return w == nil || !w.reserved || w.callable || w.form || w.noParen || exprWords[w.name]
 	}
 	return false
@@ -417,8 +417,8 @@ func (p *parser) primary() Expr {
 	case tQuoted:
 		return p.nameExpr()
 	case tIdent:
-		if t.word != nil {
-			return p.wordExpr(t.word)
+		if t.word() != nil {
+			return p.wordExpr(t.word())
 		}
 		return p.nameExpr()
 	}
@@ -472,7 +472,7 @@ func (p *parser) wordExpr(w *word) Expr {
 		t := p.tok()
 		p.next()
 		id := Ident{Span: Span{t.from, t.to}, Name: p.text(t)}
-		return p.call(&Name{Span: id.Span, Parts: []Ident{id}})
+		return p.call(nameOf(id))
 	case w.callable || w.form && w.reserved:
 		p.next()
 		p.expectOp(tLParen)
@@ -491,13 +491,13 @@ func (p *parser) noParenCall(*word) Expr {
 	t := p.tok()
 	p.next()
 	id := Ident{Span: Span{t.from, t.to}, Name: p.text(t)}
-	return &FuncCall{Span: id.Span, Name: &Name{Span: id.Span, Parts: []Ident{id}}, NoParens: true}
+	return &FuncCall{Span: id.Span, Name: nameOf(id), NoParens: true}
 }
 
 // nameExpr reads a dotted name, a call of a function of that name, or name.*.
 func (p *parser) nameExpr() Expr {
 	start := p.pos()
-	n := &Name{Parts: []Ident{p.identAs(anExpr)}}
+	n := nameOf(p.identAs(anExpr))
 	for p.isOp(tDot) {
 		if p.at(1).kind == tStar {
 			n.Span = p.span(start)
@@ -548,7 +548,7 @@ func (p *parser) paren() Expr {
 // parenTail reads what only an expression in parentheses may have behind it: the unit of (a - b) DAY, and the field of (a).b, which is
 // not the name a.b.
 func (p *parser) parenTail(x Expr, start Pos) Expr {
-	if w := p.tok().word; w != nil && intervalUnits[w.name] != "" {
+	if w := p.tok().word(); w != nil && intervalUnits[w.name] != "" {
 		b, ok := x.(*Binary)
 		switch {
 		case ok && b.Op == OpSub:
@@ -647,7 +647,7 @@ func (p *parser) queryFollows(n int) bool {
 func (p *parser) continuesQuery() bool {
 	t := p.tok()
 	switch {
-	case t.word == nil || !t.word.reserved:
+	case t.word() == nil || !t.word().reserved:
 		return false
 	case t.is("UNION"), t.is("INTERSECT"), t.is("EXCEPT"), t.is("MINUS"), t.is("ORDER"), t.is("LIMIT"), t.is("OFFSET"), t.is("FETCH"):
 		return true

@@ -140,7 +140,7 @@ func (p *parser) datetime(kind LiteralKind) Expr {
 			panic(bail{p.i})
 		}
 		e := p.encountered(p.i, 1, p.expected)
-		e.Help = []string{fmt.Sprintf("a literal is written %s '..'; as a name the reserved word %s is written %s", t.word.name, t.word.name,
+		e.Help = []string{fmt.Sprintf("a literal is written %s '..'; as a name the reserved word %s is written %s", t.word().name, t.word().name,
 			Quote(p.text(t)))}
 		panic(e)
 	}
@@ -190,16 +190,16 @@ func (p *parser) escapeCall() Expr {
 	if t.kind != tIdent {
 		p.unexpected()
 	}
-	if t.word != nil && t.word.form {
-		if c, ok := p.formCall(t.word.name).(*FuncCall); ok {
+	if t.word() != nil && t.word().form {
+		if c, ok := p.formCall(t.word().name).(*FuncCall); ok {
 			c.JDBC = true
 			return c
 		}
-		p.fail(Span{t.from, t.to}, ClassParse, fmt.Sprintf("%s is no function of {fn ..} at %s.", t.word.name, t.from))
+		p.fail(Span{t.from, t.to}, ClassParse, fmt.Sprintf("%s is no function of {fn ..} at %s.", t.word().name, t.from))
 	}
 	p.next()
 	id := Ident{Span: Span{t.from, t.to}, Name: p.text(t)}
-	c := &FuncCall{Name: &Name{Span: id.Span, Parts: []Ident{id}}, JDBC: true}
+	c := &FuncCall{Name: nameOf(id), JDBC: true}
 	p.expectOp(tLParen)
 	if !p.isOp(tRParen) {
 		c.Args = list(p, p.expr)
@@ -253,8 +253,8 @@ func (p *parser) interval() Expr {
 // intervalUnit reads a unit of an interval.
 func (p *parser) intervalUnit() TimeUnit {
 	t := p.tok()
-	if t.word != nil {
-		if u, ok := intervalUnits[t.word.name]; ok {
+	if t.word() != nil {
+		if u, ok := intervalUnits[t.word().name]; ok {
 			p.next()
 			return u
 		}
@@ -315,9 +315,9 @@ var units = map[string]bool{
 func (p *parser) unit() *Symbol {
 	t := p.tok()
 	p.note(aTimeUnit)
-	if t.word != nil && units[t.word.name] {
+	if t.word() != nil && units[t.word().name] {
 		p.next()
-		return &Symbol{Span: Span{t.from, t.to}, Word: t.word.name}
+		return &Symbol{Span: Span{t.from, t.to}, Word: t.word().name}
 	}
 	if p.isIdent() {
 		id := p.ident()
@@ -339,8 +339,8 @@ var addUnits = map[string]string{
 // addUnit reads a unit of TIMESTAMPADD and TIMESTAMPDIFF.
 func (p *parser) addUnit() *Symbol {
 	t := p.tok()
-	if t.word != nil {
-		if u, ok := addUnits[t.word.name]; ok {
+	if t.word() != nil {
+		if u, ok := addUnits[t.word().name]; ok {
 			p.next()
 			return &Symbol{Span: Span{t.from, t.to}, Word: u}
 		}

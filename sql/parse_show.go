@@ -61,7 +61,7 @@ func (p *parser) showList(s *Show, at int) {
 		}
 		s.Kind = f.kind
 		if f.in && (p.is("FROM") || p.is("IN")) {
-			s.FromIn = p.tok().word.name
+			s.FromIn = p.tok().word().name
 			p.next()
 			s.In = p.name()
 		}
@@ -83,7 +83,7 @@ func (p *parser) showList(s *Show, at int) {
 	e := p.encountered(at, 1, []string{aStatement})
 	e.Span, e.Token = Span{bad.from, bad.to}, p.text(bad)
 	e.Expected, e.Help = p.expected, nil
-	p.adviseWord(bad, e)
+	p.adviseWord(bad, e, "")
 	panic(e)
 }
 
@@ -171,9 +171,9 @@ func (p *parser) describe(start Pos) Stmt {
 
 // functionName reads the name of a function, which may be one of the reserved words that name functions.
 func (p *parser) functionName() *Name {
-	if t := p.tok(); t.word != nil && t.word.reserved && (t.word.callable || t.word.form || t.word.noParen) {
+	if t := p.tok(); t.word() != nil && t.word().reserved && (t.word().callable || t.word().form || t.word().noParen) {
 		p.next()
-		return &Name{Span: Span{t.from, t.to}, Parts: []Ident{{Span: Span{t.from, t.to}, Name: p.text(t)}}}
+		return nameOf(Ident{Span: Span{t.from, t.to}, Name: p.text(t)})
 	}
 	return p.name()
 }

@@ -22,11 +22,11 @@ func (p *parser) statement() Stmt {
 	if t.kind == tLParen || p.startsQuery() {
 		return p.query()
 	}
-	if t.word == nil {
+	if t.word() == nil {
 		return p.nonQuery()
 	}
 	start := t.from
-	switch t.word.name {
+	switch t.word().name {
 	case "CREATE", "REPLACE":
 		return p.create(start)
 	case "ALTER":
@@ -50,9 +50,9 @@ func (p *parser) statement() Stmt {
 	case "DESCRIBE", "DESC":
 		return p.describe(start)
 	case "SET", "RESET":
-		return p.setReset(start, t.word.name)
+		return p.setReset(start, t.word().name)
 	}
-	return p.utility(start, t.word.name)
+	return p.utility(start, t.word().name)
 }
 
 // utility reads the short statements.

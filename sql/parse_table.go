@@ -103,8 +103,8 @@ func (p *parser) tableRef() TableRef {
 		return p.tableTail(&TableFunc{Lateral: lateral, Call: c}, start)
 	}
 	r := &TableName{Name: n, Hints: p.hints()}
-	if p.acceptAll("FOR", "SYSTEM_TIME") {
-		p.expect("AS", "OF")
+	if p.accept("FOR") {
+		p.expect("SYSTEM_TIME", "AS", "OF")
 		r.AsOf = p.expr()
 	}
 	return p.tableTail(r, start)
@@ -117,7 +117,7 @@ func (p *parser) tableFunc(start Pos, lateral bool) TableRef {
 	at := p.tok()
 	f := &TableFunc{Lateral: lateral, Wrapped: true}
 	switch {
-	case at.word != nil && at.word.callable:
+	case at.word() != nil && at.word().callable:
 		f.Call = p.primary().(*FuncCall)
 	default:
 		n := p.name()
@@ -285,7 +285,7 @@ func (p *parser) qualifies() bool {
 	case tEOF, tSemicolon, tComma, tRParen:
 		return false
 	case tIdent:
-		w := t.word
+		w := t.word()
 		return w == nil || !w.reserved || w.callable && p.at(2).kind == tLParen || exprWords[w.name] || w.form || w.noParen
 	}
 	return true
@@ -403,7 +403,8 @@ func (p *parser) matchRecognize(input TableRef) TableRef {
 	m := &MatchRecognize{Input: input}
 	p.inMatch++
 	p.expectOp(tLParen)
-	if p.acceptAll("PARTITION", "BY") {
+	if p.accept("PARTITION") {
+		p.expect("BY")
 		m.PartitionBy = list(p, p.expr)
 	}
 	if p.accept("ORDER") {
@@ -418,8 +419,8 @@ func (p *parser) matchRecognize(input TableRef) TableRef {
 	case p.acceptAll("ALL", "ROWS", "PER", "MATCH"):
 		m.Rows = AllRows
 	}
-	if p.acceptAll("AFTER", "MATCH") {
-		p.expect("SKIP")
+	if p.accept("AFTER") {
+		p.expect("MATCH", "SKIP")
 		p.skipTo(m)
 	}
 	p.pattern(m)

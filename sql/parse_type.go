@@ -55,7 +55,7 @@ func (p *parser) collections(t *TypeName, nulls bool) *TypeName {
 			p.tooDeep(w)
 		}
 		p.next()
-		t = &TypeName{Span: p.span(start), Name: w.word.name, Elems: []*TypeName{t}}
+		t = &TypeName{Span: p.span(start), Name: w.word().name, Elems: []*TypeName{t}}
 		if nulls {
 			p.nullability(t)
 		}
@@ -70,8 +70,8 @@ func (p *parser) typeName() *TypeName {
 	p.note(aType)
 	start := p.pos()
 	t := &TypeName{}
-	if w := p.tok().word; w == nil || !p.wordType(t, w.name) {
-		if p.tok().word != nil && p.tok().word.reserved || !p.isIdent() {
+	if w := p.tok().word(); w == nil || !p.wordType(t, w.name) {
+		if p.tok().word() != nil && p.tok().word().reserved || !p.isIdent() {
 			p.unexpected()
 		}
 		t.User = p.name()

@@ -139,7 +139,7 @@ func badUTF8(text string, n int) *Error {
 // tokenize cuts a whole text; the last token is tEOF.
 func tokenize(text string) []token {
 	l := newLexer(text)
-	toks := make([]token, 0, len(text)/5+8)
+	toks := make([]token, 0, len(text)/4+8)
 	for {
 		t := l.next()
 		toks = append(toks, t)
@@ -148,8 +148,6 @@ func tokenize(text string) []token {
 		}
 	}
 }
-
-// Tokens.
 
 func (p *parser) tok() *token { return &p.toks[p.i] }
 
@@ -338,7 +336,7 @@ func parens[T any](p *parser, element func() T) []T {
 // isIdent tells whether the current token is a name.
 func (p *parser) isIdent() bool {
 	t := p.tok()
-	return t.kind == tQuoted || t.kind == tIdent && (t.word == nil || !t.word.reserved)
+	return t.kind == tQuoted || t.kind == tIdent && (t.word() == nil || !t.word().reserved)
 }
 
 // ident reads one name.
@@ -378,7 +376,7 @@ func utf16Len(s string) int {
 // name reads a dotted name.
 func (p *parser) name() *Name {
 	start := p.pos()
-	n := &Name{Parts: []Ident{p.ident()}}
+	n := nameOf(p.ident())
 	for p.acceptOp(tDot) {
 		n.Parts = append(n.Parts, p.ident())
 	}
@@ -388,8 +386,7 @@ func (p *parser) name() *Name {
 
 // simpleName reads a name of one segment as a Name.
 func (p *parser) simpleName() *Name {
-	id := p.ident()
-	return &Name{Span: id.Span, Parts: []Ident{id}}
+	return nameOf(p.ident())
 }
 
 // idents reads names in parentheses.

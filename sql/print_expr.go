@@ -230,14 +230,14 @@ func (p *printer) binary(x *Binary) {
 	chain := []*Binary{x}
 	for {
 		l, ok := chain[len(chain)-1].L.(*Binary)
-		if !ok || l.Op.precedence() != left || l.Op != x.Op {
+		if !ok || l.Op.precedence() != left {
 			break
 		}
 		chain = append(chain, l)
 	}
 	p.above(chain[len(chain)-1].L, left)
 	for i := len(chain) - 1; i >= 0; i-- {
-		p.str(" ", x.Op.String(), " ")
+		p.str(" ", chain[i].Op.String(), " ")
 		p.above(chain[i].R, right)
 	}
 }

@@ -75,21 +75,24 @@ type word struct {
 	neverPar bool // never before "("
 }
 
-// words holds every word of the grammar by its spelling in upper case; maxWord is the length of the longest.
-var words, maxWord = makeWords()
+// wordTable holds every word of the grammar; the one of index 0 is none. words gives the index of a word by its spelling in upper
+// case, and maxWord is the length of the longest.
+var wordTable, words, maxWord = makeWords()
 
-func makeWords() (map[string]*word, int) {
-	m := make(map[string]*word)
+func makeWords() ([]word, map[string]uint16, int) {
+	table := make([]word, 1, 1024)
+	m := make(map[string]uint16)
 	longest := 0
 	each := func(list string, set func(*word)) {
 		for _, s := range strings.Fields(list) {
-			w := m[s]
-			if w == nil {
-				w = &word{name: s}
-				m[s] = w
+			i, ok := m[s]
+			if !ok {
+				i = uint16(len(table))
+				table = append(table, word{name: s})
+				m[s] = i
 				longest = max(longest, len(s))
 			}
-			set(w)
+			set(&table[i])
 		}
 	}
 	each(plainWords, func(*word) {})
@@ -98,13 +101,21 @@ func makeWords() (map[string]*word, int) {
 	each(formWords, func(w *word) { w.form = true })
 	each(noParenWords, func(w *word) { w.noParen = true })
 	each(neverParWords, func(w *word) { w.noParen, w.neverPar = true, true })
-	return m, longest
+	return table, m, longest
 }
 
 // lookupWord finds a word of the grammar in any case, or nil.
 func lookupWord(s string) *word {
-	if len(s) > maxWord {
-		return nil
+	if i := wordIndex(s); i != 0 {
+		return &wordTable[i]
+	}
+	return nil
+}
+
+// wordIndex finds the index of a word of the grammar in any case, or 0.
+func wordIndex(s string) uint16 {
+	if len(s) > maxWord || len(s) < 2 {
+		return 0
 	}
 	var buf [64]byte
 	b := buf[:len(s)]
@@ -114,7 +125,7 @@ func lookupWord(s string) *word {
 		case 'a' <= c && c <= 'z':
 			c -= 'a' - 'A'
 		case c >= 0x80:
-			return nil
+			return 0
 		}
 		b[i] = c
 	}
