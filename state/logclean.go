@@ -69,6 +69,9 @@ func (c *chunk) quantile() int64 {
 	return times[(n*7-1)/8]
 }
 
+// Next is the least bound for which Clean or Leave may have something to do, the greatest int64 if there is none.
+func (l *Log) Next() int64 { return l.next }
+
 // drop gives up the chunk at dir[i] with all its rows.
 func (l *Log) drop(i int) {
 	c := l.dir[i]
