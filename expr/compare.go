@@ -113,7 +113,7 @@ func comparableNumber(t, u types.Type, b *binding, i, j int) types.Type {
 func (b *binding) numberWithText(i, j int) error {
 	t, u := b.args[i].Type(), b.args[j].Type()
 	switch b.fn.Name {
-	case "<", "<=", ">", ">=":
+	case "<", "<=", ">", ">=", "IN", "NOT IN":
 		if t.IsString() {
 			b.cast(i, u)
 		} else {

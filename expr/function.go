@@ -84,7 +84,8 @@ func loadFunctions() {
 	for _, family := range [][]Function{
 		logicFunctions(), comparisonFunctions(), arithmeticFunctions(), conditionalFunctions(),
 		stringFunctions(), mathFunctions(), datetimeFunctions(), patternFunctions(),
-		collectionFunctions(), arrayFunctions(), searchFunctions(), encodingFunctions(), urlFunctions(), inspectFunctions(),
+		collectionFunctions(), arrayFunctions(), searchFunctions(), encodingFunctions(), urlFunctions(), inspectFunctions(), jsonFunctionTable(),
+		membershipFunctions(),
 	} {
 		for i := range family {
 			f := &family[i]

@@ -21,6 +21,9 @@ func (c *Const) String() string {
 	if isSymbol(t) {
 		return "FLAG(" + c.Value.S + ")"
 	}
+	if s, ok := c.Value.A.(*jsonClauses); ok {
+		return s.String()
+	}
 	if c.Value.Null {
 		return "null:" + t.Name()
 	}

@@ -194,6 +194,8 @@ func digestDatum(d types.Datum) string {
 		return "{" + digestDatums(v.Keys) + "=" + digestDatums(v.Vals) + "}"
 	case *types.Tuple:
 		return "(" + digestDatums(v.Fields) + ")"
+	case fmt.Stringer:
+		return v.String()
 	}
 	if d.Null {
 		return "null"
