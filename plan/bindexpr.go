@@ -467,6 +467,11 @@ func unknownFunction(e *sql.FuncCall, args []expr.Expr) error {
 
 // procTime is the processing-time attribute.
 func procTime(at sql.Node) (expr.Expr, error) {
+	if expr.Lookup("PROCTIME") == nil {
+		t := types.TimestampLTZOf(3).Required()
+		t.Attr = types.Proctime
+		return &expr.Call{Func: &expr.Function{Name: "PROCTIME", Nondeterministic: true, Dynamic: true}, T: t}, nil
+	}
 	x, err := newCall(at, "PROCTIME")
 	if err != nil {
 		return nil, err

@@ -10,17 +10,22 @@ import (
 )
 
 // describe writes a node as EXPLAIN does, without its changelog mode.
-func describe(n Node) string {
-	d := &describer{kind: n.Base().Kind}
-	d.node(n)
-	return d.kind + "(" + strings.Join(d.parts, ", ") + ")"
-}
+func describe(n Node) string { return newDescriber(n, prefix).text() }
 
 // describer collects the name=[value] parts of a node.
 type describer struct {
 	kind  string
 	parts []string
+	expr  func(expr.Expr) string // how expressions are written
 }
+
+func newDescriber(n Node, expr func(expr.Expr) string) *describer {
+	d := &describer{kind: n.Base().Kind, expr: expr}
+	d.node(n)
+	return d
+}
+
+func (d *describer) text() string { return d.kind + "(" + strings.Join(d.parts, ", ") + ")" }
 
 func (d *describer) add(name, value string) { d.parts = append(d.parts, name+"=["+value+"]") }
 
@@ -36,15 +41,15 @@ func (d *describer) node(n Node) {
 	case *Scan:
 		d.scan(n)
 	case *Values:
-		d.add("tuples", tuples(n.Rows))
+		d.add("tuples", d.tuples(n.Rows))
 	case *Calc:
-		d.add("select", selectText(n.Exprs, n.Fields))
+		d.add("select", d.selectText(n.Exprs, n.Fields))
 		if n.Cond != nil {
-			d.add("where", n.Cond.String())
+			d.add("where", d.expr(n.Cond))
 		}
 	case *WatermarkAssigner:
 		d.add("rowtime", n.Fields[n.Mark.Column].Name)
-		d.add("watermark", n.Mark.Expr.String())
+		d.add("watermark", d.expr(n.Mark.Expr))
 	case *ChangelogNormalize:
 		d.add("key", columnNames(in, n.Keys))
 	case *Exchange:
@@ -53,7 +58,7 @@ func (d *describer) node(n Node) {
 		d.add("all", "true")
 		d.add("union", names(n.Fields))
 	case *Expand:
-		d.add("projects", expandText(n))
+		d.add("projects", d.expandText(n))
 	case *GroupAggregate:
 		d.group(in, n.Keys)
 		d.add("select", aggText(in, n.Keys, n.Aggs, nil))
@@ -86,7 +91,7 @@ func (d *describer) node(n Node) {
 		d.add("fields", names(n.Fields))
 	case *Join:
 		d.add("joinType", joinNames[n.Join])
-		d.add("where", joinCondition(n, n.LeftKeys, n.RightKeys, n.NullSafe, n.Cond))
+		d.add("where", d.joinCondition(n, n.LeftKeys, n.RightKeys, n.NullSafe, n.Cond))
 		d.add("select", names(n.Fields))
 		d.add("leftInputSpec", inputSpec(n.LeftKey, n.LeftUnique))
 		d.add("rightInputSpec", inputSpec(n.RightKey, n.RightUnique))
@@ -94,7 +99,7 @@ func (d *describer) node(n Node) {
 		d.add("joinType", joinNames[n.Join])
 		d.add("windowBounds", fmt.Sprintf("isRowTime=%t, leftLowerBound=%d, leftUpperBound=%d, leftTimeIndex=%d, rightTimeIndex=%d",
 			n.Rowtime, -n.Upper, -n.Lower, n.LeftTime, n.RightTime))
-		d.add("where", joinCondition(n, n.LeftKeys, n.RightKeys, n.NullSafe, n.Cond))
+		d.add("where", d.joinCondition(n, n.LeftKeys, n.RightKeys, n.NullSafe, n.Cond))
 		d.add("select", names(n.Fields))
 	default:
 		d.more(n, in)
@@ -119,7 +124,7 @@ func (d *describer) limits(offset, limit int64) {
 func (d *describer) scan(n *Scan) {
 	table := "[" + strings.ReplaceAll(n.Table.Name, ".", ", ")
 	if n.Mark != nil {
-		table += ", watermark=[" + n.Mark.Expr.String() + "]"
+		table += ", watermark=[" + d.expr(n.Mark.Expr) + "]"
 		emit := "on-periodic"
 		if n.Mark.OnEvent {
 			emit = "on-event"
@@ -140,7 +145,7 @@ func (d *describer) scan(n *Scan) {
 	}
 }
 
-func tuples(rows [][]expr.Expr) string {
+func (d *describer) tuples(rows [][]expr.Expr) string {
 	const shown = 10
 	var out []string
 	for i, r := range rows {
@@ -150,17 +155,17 @@ func tuples(rows [][]expr.Expr) string {
 		}
 		vals := make([]string, len(r))
 		for k, e := range r {
-			vals[k] = e.String()
+			vals[k] = d.expr(e)
 		}
 		out = append(out, "{ "+strings.Join(vals, ", ")+" }")
 	}
 	return "[" + strings.Join(out, ", ") + "]"
 }
 
-func selectText(exprs []expr.Expr, fields []types.Field) string {
+func (d *describer) selectText(exprs []expr.Expr, fields []types.Field) string {
 	out := make([]string, len(exprs))
 	for i, e := range exprs {
-		out[i] = e.String()
+		out[i] = d.expr(e)
 		if c, ok := e.(*expr.Col); !ok || c.Name != fields[i].Name {
 			out[i] += " AS " + fields[i].Name
 		}
@@ -180,10 +185,10 @@ func distribution(n *Exchange, in []types.Field) string {
 	return "rebalance"
 }
 
-func expandText(n *Expand) string {
+func (d *describer) expandText(n *Expand) string {
 	out := make([]string, len(n.Rows))
 	for i, r := range n.Rows {
-		out[i] = "{" + selectText(r, n.Fields) + "}"
+		out[i] = "{" + d.selectText(r, n.Fields) + "}"
 	}
 	return strings.Join(out, ", ")
 }
@@ -273,27 +278,26 @@ func strategyText(s RankStrategy, key []int) string {
 var joinNames = [...]string{Inner: "InnerJoin", Left: "LeftOuterJoin", Right: "RightOuterJoin", Full: "FullOuterJoin", Semi: "LeftSemiJoin", Anti: "LeftAntiJoin"}
 
 // joinCondition writes the equalities and the rest of a join's condition.
-func joinCondition(n Node, left, right []int, nullSafe []bool, cond expr.Expr) string {
+func (d *describer) joinCondition(n Node, left, right []int, nullSafe []bool, cond expr.Expr) string {
 	in := n.Base().Inputs
 	lf, rf := fieldsIn(in[0]), fieldsIn(in[1])
-	var terms []string
+	var terms []expr.Expr
 	for i := range left {
 		op := "="
 		if i < len(nullSafe) && nullSafe[i] {
 			op = "IS NOT DISTINCT FROM"
 		}
-		terms = append(terms, op+"("+lf[left[i]].Name+", "+rf[right[i]].Name+")")
+		l, r := lf[left[i]], rf[right[i]]
+		eq, err := expr.NewCall(op, []expr.Expr{&expr.Col{Name: l.Name, T: l.Type.Plain()}, &expr.Col{Name: r.Name, T: r.Type.Plain()}}, expr.Pos{})
+		if err == nil {
+			terms = append(terms, eq)
+		}
 	}
-	for _, c := range expr.Conjuncts(cond) {
-		terms = append(terms, c.String())
-	}
-	switch len(terms) {
-	case 0:
+	terms = append(terms, expr.Conjuncts(cond)...)
+	if len(terms) == 0 {
 		return "true"
-	case 1:
-		return terms[0]
 	}
-	return "AND(" + strings.Join(terms, ", ") + ")"
+	return d.expr(expr.NewAnd(terms...))
 }
 
 func inputSpec(key []int, one bool) string {
@@ -315,6 +319,7 @@ func treeText(n Node) string {
 
 // drawTree draws a node and its inputs: +- before the last input, :- before the others.
 func drawTree(b *strings.Builder, n Node, first, rest string, text func(Node) string) {
+	n = shown(n)
 	b.WriteString(first + text(n) + "\n")
 	in := n.Base().Inputs
 	for i, c := range in {
@@ -323,6 +328,17 @@ func drawTree(b *strings.Builder, n Node, first, rest string, text func(Node) st
 		} else {
 			drawTree(b, c, rest+":- ", rest+":  ", text)
 		}
+	}
+}
+
+// shown skips the exchanges that EXPLAIN leaves out.
+func shown(n Node) Node {
+	for {
+		e, ok := n.(*Exchange)
+		if !ok || !e.hidden {
+			return n
+		}
+		n = e.Inputs[0]
 	}
 }
 

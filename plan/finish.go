@@ -62,7 +62,20 @@ func (p *planning) finish(roots []Node, name, text string) (*Graph, error) {
 	}
 	number(g)
 	stateIDs(g)
-	return g, nil
+	return g, p.runnable(g)
+}
+
+// runnable refuses operators that cannot be run.
+func (p *planning) runnable(g *Graph) error {
+	if p.Runs == nil || p.explain {
+		return nil
+	}
+	for _, n := range g.Nodes {
+		if !p.Runs(n.Base().Kind) {
+			return refuseAt(n, "%s is not supported yet.", n.Base().Kind).Cure("EXPLAIN shows the plan.")
+		}
+	}
+	return nil
 }
 
 // checkMiniBatch refuses mini-batches without their bounds.
@@ -172,8 +185,8 @@ func (p *planning) finishSink(s *Sink, keys *keyTable) error {
 		shuffle = true
 	}
 	if shuffle && len(s.PrimaryKey) > 0 {
-		x := hashed(in, s.PrimaryKey)
-		x.Base().Mode = mode
+		x := &Exchange{Dist: HashKeys, Keys: s.PrimaryKey, hidden: true}
+		x.Kind, x.Inputs, x.Fields, x.Pos, x.Mode = "Exchange", []Node{in}, in.Base().Fields, s.Pos, mode
 		s.Inputs[0] = x
 	}
 	return nil
@@ -198,6 +211,9 @@ func (p *planning) settle(n Node, keys *keyTable) {
 	}
 	p.parallelism(n)
 	b.UpsertKeys = keys.upsert(n)
+	if j, ok := n.(*Join); ok {
+		j.joinSpecs(keys)
+	}
 	retractTexts(n)
 	p.state(n)
 	b.Desc = describe(n)
@@ -251,6 +267,7 @@ func (p *planning) parallelism(n Node) {
 		default:
 			x = exchange(in, HashKeys, ib.UpsertKeys[0])
 		}
+		x.(*Exchange).hidden = true
 		xb := x.Base()
 		xb.Mode, xb.Parallelism, xb.UpsertKeys = ib.Mode, b.Parallelism, ib.UpsertKeys
 		xb.Desc = describe(x)

@@ -133,6 +133,8 @@ type Exchange struct {
 	Info
 	Dist Distribution
 	Keys []int
+
+	hidden bool // put in where two parallelisms meet; EXPLAIN leaves it out, as Flink does
 }
 
 // Union forwards all inputs.

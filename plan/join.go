@@ -17,7 +17,7 @@ func (p *planning) recognizeJoin(j *Join) (Node, error) {
 	}
 	if !p.batch {
 		if ij := p.intervalJoin(j); ij != nil {
-			return ij, nil
+			return unhidden(ij, j.hidden), nil
 		}
 	}
 	return p.regularJoin(j)
@@ -146,6 +146,33 @@ func unhidden(n Node, hidden [3]int) Node {
 		exprs, names = append(exprs, expr.NewCol(f, i)), append(names, f[i].Name)
 	}
 	return newCalc(n, exprs, names, nil)
+}
+
+// regularJoin settles a join that keeps its rows for ever: its inputs lose their time attributes.
+func (p *planning) regularJoin(j *Join) (Node, error) {
+	for i := range j.Fields {
+		j.Fields[i].Type = j.Fields[i].Type.Plain()
+	}
+	return unhidden(j, j.hidden), nil
+}
+
+// joinSpecs finds the unique keys of a join's inputs, by which it keeps their rows.
+func (j *Join) joinSpecs(keys *keyTable) {
+	j.LeftKey, j.LeftUnique = inputKey(keys.unique(j.Inputs[0]), j.LeftKeys)
+	j.RightKey, j.RightUnique = inputKey(keys.unique(j.Inputs[1]), j.RightKeys)
+}
+
+// inputKey chooses a unique key of an input: one that the join's key contains, else the shortest.
+func inputKey(keys [][]int, join []int) (key []int, within bool) {
+	for _, k := range keys {
+		if subset(k, join) {
+			return k, true
+		}
+		if key == nil || len(k) < len(key) {
+			key = k
+		}
+	}
+	return key, false
 }
 
 // timeBound is a conjunct that compares the time attributes of the two sides: right time op left time + shift.

@@ -331,7 +331,7 @@ func (p *planning) infer(root Node) (Node, error) {
 }
 
 // refuseAt refuses at the place of a node.
-func refuseAt(n Node, format string, args ...any) error {
+func refuseAt(n Node, format string, args ...any) *catalog.Error {
 	e := catalog.Errorf(tableError, format, args...)
 	if p := n.Base().Pos; p.Line > 0 {
 		e.At.From.Line, e.At.From.Column = int32(p.Line), int32(p.Column)

@@ -65,7 +65,3 @@ func (g *grouping) legacyAggregate(*Calc, []int, []expr.AggCall) (Node, func(exp
 }
 
 func (w *WindowJoin) props() *windowProps { return nil }
-
-func (p *planning) regularJoin(j *Join) (Node, error) {
-	return nil, refuseAt(j, "A join without bounds on the time of both sides is not supported yet.")
-}

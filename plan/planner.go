@@ -21,6 +21,8 @@ type Planner struct {
 	Formats    []connectors.Format
 	// Env gives the values of ${ENV:NAME} in table options; nil for none.
 	Env func(name string) (string, bool)
+	// Runs tells which kinds of nodes can be run; a plan with another one is refused at its place. nil for all.
+	Runs func(kind string) bool
 	// Now is the time of constants that batch mode fixes at the start of a query; nil for time.Now.
 	Now func() time.Time
 }
@@ -29,7 +31,7 @@ type Planner struct {
 type planning struct {
 	*Planner
 	batch   bool
-	explain bool // a bare SELECT is planned without its collecting sink
+	explain bool // the plan is shown, not run
 	zone    *time.Location
 	// views holds the names of the views that are being expanded, against views that hold themselves.
 	views []catalog.Path

@@ -19,10 +19,9 @@ func plain(n Node) string {
 func TestFirstPath(t *testing.T) {
 	tests := []struct{ sql, want, job string }{
 		{"SELECT id, item,\n qty * 2 AS q2 FROM orders WHERE qty > 3;", `Sink I
-+- Exchange I
-   +- Calc I
-      +- WatermarkAssigner I
-         +- TableSourceScan I
++- Calc I
+   +- WatermarkAssigner I
+      +- TableSourceScan I
 `, "SELECT id, item, qty * 2 AS q2 FROM orders WHERE qty > 3"},
 		{"INSERT INTO p SELECT cust, COUNT(*) FROM orders GROUP BY cust", `Sink I,UB,UA
 +- GroupAggregate I,UB,UA
