@@ -21,9 +21,7 @@ type Catalog struct {
 	catalogs map[string]*store
 	current  string
 	database string
-	temp     map[Path]Object   // temporary tables and views
-	tempFunc map[Path]Function // temporary catalog functions, names in lower case
-	sysFunc  map[string]Function
+	temp     map[Path]Object // temporary tables and views
 	modules  []module
 }
 
@@ -57,8 +55,6 @@ func NewNamed(catalog, database string) *Catalog {
 		current:  catalog,
 		database: database,
 		temp:     map[Path]Object{},
-		tempFunc: map[Path]Function{},
-		sysFunc:  map[string]Function{},
 		modules:  []module{{"core", true}},
 	}
 }

@@ -133,7 +133,9 @@ func (k *ConfigKey) check(name, value string) (kept string, notes []string, err 
 		_, err = opts.Memory(k.Option)
 	case connectors.EnumOption:
 		var w string
-		if w, err = opts.Enum(k.Option); err != nil {
+		if w, err = opts.Enum(k.Option); err != nil && k.Key == "table.sql-dialect" {
+			return kept, nil, Errorf(ArgumentError, "No enum constant org.apache.flink.table.api.SqlDialect.%s", strings.ToUpper(value))
+		} else if err != nil {
 			return kept, nil, k.badEnum()
 		}
 		kept = w

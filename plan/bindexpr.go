@@ -35,7 +35,11 @@ func (b *binder) expr(e sql.Expr) (expr.Expr, error) {
 	}
 	switch e := e.(type) {
 	case *sql.Name:
-		return b.sc.resolve(e)
+		x, err := b.sc.resolve(e)
+		if err == nil && len(b.p.views) == 0 {
+			b.p.full.column(e, b.sc)
+		}
+		return x, err
 	case *sql.Literal:
 		return b.p.literal(e)
 	case *sql.IntervalLit:

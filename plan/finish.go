@@ -84,7 +84,7 @@ func (p *planning) checkMiniBatch() error {
 		return nil
 	}
 	if p.Config.Duration("table.exec.mini-batch.allow-latency") <= 0 {
-		return refuse("java.lang.IllegalArgumentException", nil, "MiniBatch Latency must be greater than 0 ms.").
+		return refuse("java.lang.IllegalArgumentException", nil, "MiniBatch Latency must be greater than 0 ms. [null]").
 			Cure("SET 'table.exec.mini-batch.allow-latency' = '1 s';")
 	}
 	if p.Config.Int("table.exec.mini-batch.size") <= 0 {

@@ -110,6 +110,9 @@ func (p *planning) tableName(t *sql.TableName, env *around) (*refs, error) {
 	}
 	path := o.ObjectPath()
 	names := []string{path.Catalog, path.Database, path.Name}
+	if len(p.views) == 0 {
+		p.full.table(t.Name, names)
+	}
 	if v, ok := o.(*catalog.View); ok {
 		if len(hints) > 0 {
 			return nil, refuse(validation, t, "View '%s' cannot be enriched with new options. Hints can only be applied to tables.", path.Quoted())

@@ -19,7 +19,6 @@ import (
 // pending are the cases that this planner does not have yet, with the reason.
 var pending = map[string]string{
 	"005": "operator not planned yet",
-	"023": "operator not planned yet",
 	"025": "operator not planned yet",
 	"026": "operator not planned yet",
 	"028": "operator not planned yet",

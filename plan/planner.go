@@ -36,6 +36,7 @@ type planning struct {
 	// views holds the names of the views that are being expanded, against views that hold themselves.
 	views []catalog.Path
 	depth int
+	full  full // set while the query of a CREATE VIEW is bound
 }
 
 func (p *Planner) begin() *planning {
@@ -127,13 +128,17 @@ func (p *Planner) TypeOf(e sql.Expr, scope []types.Field) (types.Type, error) {
 // The planner is what the catalog asks for the meaning of expressions and queries.
 var _ catalog.Binder = (*Planner)(nil)
 
-// View gives the fields of a view's query and its text with names expanded.
+// View gives the fields of a view's query and its text. It completes the names in q: tables get their path, columns their
+// table.
 func (p *Planner) View(q *sql.Query) ([]types.Field, string, error) {
-	r, err := p.begin().query(q, nil)
+	pl := p.begin()
+	pl.full = full{}
+	r, err := pl.query(q, nil)
 	if err != nil {
 		return nil, "", err
 	}
-	return r.node.Base().Fields, p.expand(q), nil
+	pl.full.complete()
+	return r.node.Base().Fields, sql.FormatFlink(q), nil
 }
 
 // pos is the place of a node for data errors.
