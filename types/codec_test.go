@@ -324,9 +324,11 @@ func BenchmarkRowCodecAppend(b *testing.B) {
 	c := NewRowCodec(ts)
 	var buf []byte
 	b.ReportAllocs()
-	for n := 0; b.Loop(); n++ {
-		buf = c.Append(buf[:0], in.Cols, int32(n&1023))
-	}
+	cpu(b, func() {
+		for n := 0; b.Loop(); n++ {
+			buf = c.Append(buf[:0], in.Cols, int32(n&1023))
+		}
+	})
 }
 
 func BenchmarkRowCodecDecode(b *testing.B) {
@@ -340,15 +342,17 @@ func BenchmarkRowCodecDecode(b *testing.B) {
 	out := emptyLike(ts)
 	rest := buf
 	b.ReportAllocs()
-	for b.Loop() {
-		if len(rest) == 0 {
-			rest = buf
-			for _, col := range out {
-				col.Reset()
+	cpu(b, func() {
+		for b.Loop() {
+			if len(rest) == 0 {
+				rest = buf
+				for _, col := range out {
+					col.Reset()
+				}
 			}
+			rest, _ = c.Decode(rest, out)
 		}
-		rest, _ = c.Decode(rest, out)
-	}
+	})
 }
 
 func benchmarkKeys(b *testing.B, ts ...Type) {
@@ -358,10 +362,12 @@ func benchmarkKeys(b *testing.B, ts ...Type) {
 	var k Keys
 	var groups []int32
 	b.ReportAllocs()
-	for b.Loop() {
-		c.Encode(in, cols, &k)
-		groups = KeyGroups(groups[:0], k.Hash, 128)
-	}
+	cpu(b, func() {
+		for b.Loop() {
+			c.Encode(in, cols, &k)
+			groups = KeyGroups(groups[:0], k.Hash, 128)
+		}
+	})
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/BatchRows, "ns/row")
 }
 

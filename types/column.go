@@ -34,6 +34,7 @@ type Column struct {
 	Any   []any  // *List, *MapValue (MAP and MULTISET) or *Tuple
 	Valid Bitmap // nil: no NULLs
 	phys  Phys
+	own   Bitmap // the memory of Valid, kept while there are no NULLs
 }
 
 // NewColumn makes an empty column with room for n rows.
@@ -135,8 +136,21 @@ func (c *Column) SetNull(i int32) {
 // needValid makes sure that the bitmap exists and covers n rows.
 func (c *Column) needValid(n int) {
 	words := (n + 63) >> 6
+	if len(c.Valid) >= words {
+		return
+	}
+	fresh := c.Valid == nil
+	if fresh {
+		if c.own == nil {
+			c.own = make(Bitmap, 0, max(words, BatchRows/64))
+		}
+		c.Valid = c.own[:0]
+	}
 	for len(c.Valid) < words {
 		c.Valid = append(c.Valid, ^uint64(0))
+	}
+	if fresh {
+		c.own = c.Valid[:0]
 	}
 }
 

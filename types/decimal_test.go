@@ -293,32 +293,40 @@ func FuzzParseDecimal(f *testing.F) {
 func BenchmarkDecimalMulWide(b *testing.B) {
 	x, y := Int128Of(123456789012345678), Int128Of(-98765432109876)
 	b.ReportAllocs()
-	for b.Loop() {
-		DecimalMul(x, y, 12, 38)
-	}
+	cpu(b, func() {
+		for b.Loop() {
+			DecimalMul(x, y, 12, 38)
+		}
+	})
 }
 
 func BenchmarkDecimalDiv(b *testing.B) {
 	x, y := Int128Of(123456789012), Int128Of(-98765)
 	b.ReportAllocs()
-	for b.Loop() {
-		DecimalDiv(x, 2, y, 2, 11, 38)
-	}
+	cpu(b, func() {
+		for b.Loop() {
+			DecimalDiv(x, 2, y, 2, 11, 38)
+		}
+	})
 }
 
 func BenchmarkAppendDecimal(b *testing.B) {
 	x := Int128Of(123456789012)
 	buf := make([]byte, 0, 64)
 	b.ReportAllocs()
-	for b.Loop() {
-		buf = AppendDecimal(buf[:0], x, 4)
-	}
+	cpu(b, func() {
+		for b.Loop() {
+			buf = AppendDecimal(buf[:0], x, 4)
+		}
+	})
 }
 
 func BenchmarkParseDecimal(b *testing.B) {
 	in := "12345678.9012"
 	b.ReportAllocs()
-	for b.Loop() {
-		ParseDecimal(in, 18, 4)
-	}
+	cpu(b, func() {
+		for b.Loop() {
+			ParseDecimal(in, 18, 4)
+		}
+	})
 }

@@ -82,9 +82,11 @@ func BenchmarkAppendDouble(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			buf := make([]byte, 0, 32)
 			b.ReportAllocs()
-			for b.Loop() {
-				buf = AppendDouble(buf[:0], f)
-			}
+			cpu(b, func() {
+				for b.Loop() {
+					buf = AppendDouble(buf[:0], f)
+				}
+			})
 		})
 	}
 }

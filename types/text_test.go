@@ -217,32 +217,40 @@ func BenchmarkAppendTimestamp(b *testing.B) {
 	us := micros("2024-06-03 07:08:09.123")
 	buf := make([]byte, 0, 32)
 	b.ReportAllocs()
-	for b.Loop() {
-		buf = AppendTimestamp(buf[:0], us, 0, 3)
-	}
+	cpu(b, func() {
+		for b.Loop() {
+			buf = AppendTimestamp(buf[:0], us, 0, 3)
+		}
+	})
 }
 
 func BenchmarkParseTimestamp(b *testing.B) {
 	b.ReportAllocs()
-	for b.Loop() {
-		ParseTimestamp("2024-06-03 07:08:09.123", 3)
-	}
+	cpu(b, func() {
+		for b.Loop() {
+			ParseTimestamp("2024-06-03 07:08:09.123", 3)
+		}
+	})
 }
 
 func BenchmarkToLocalBerlin(b *testing.B) {
 	berlin := LegacyZone("Europe/Berlin")
 	us := micros("2024-06-03 07:08:09.123")
 	b.ReportAllocs()
-	for b.Loop() {
-		ToLocal(us, berlin)
-	}
+	cpu(b, func() {
+		for b.Loop() {
+			ToLocal(us, berlin)
+		}
+	})
 }
 
 func BenchmarkFromLocalBerlin(b *testing.B) {
 	berlin := LegacyZone("Europe/Berlin")
 	us := micros("2024-06-03 07:08:09.123")
 	b.ReportAllocs()
-	for b.Loop() {
-		FromLocal(us, berlin)
-	}
+	cpu(b, func() {
+		for b.Loop() {
+			FromLocal(us, berlin)
+		}
+	})
 }

@@ -79,14 +79,16 @@ func BenchmarkCSVDecode(b *testing.B) {
 	out := types.NewBatch(fields)
 	msg := []byte(`123456,4711,250,created,"2024-06-03 07:08:09.123"`)
 	b.ReportAllocs()
-	for b.Loop() {
-		if out.Full() {
-			out.Reset()
+	cpu(b, func() {
+		for b.Loop() {
+			if out.Full() {
+				out.Reset()
+			}
+			if err := d.Decode(msg, out); err != nil {
+				b.Fatal(err)
+			}
 		}
-		if err := d.Decode(msg, out); err != nil {
-			b.Fatal(err)
-		}
-	}
+	})
 }
 
 func BenchmarkCSVEncode(b *testing.B) {
@@ -100,7 +102,9 @@ func BenchmarkCSVEncode(b *testing.B) {
 	}
 	buf := make([]byte, 0, 256)
 	b.ReportAllocs()
-	for b.Loop() {
-		buf, _ = e.Encode(buf[:0], out, 0)
-	}
+	cpu(b, func() {
+		for b.Loop() {
+			buf, _ = e.Encode(buf[:0], out, 0)
+		}
+	})
 }

@@ -178,28 +178,32 @@ func BenchmarkJSONDecode(b *testing.B) {
 	d, out := jsonDecoderFor(b, benchSchema, nil)
 	b.ReportAllocs()
 	b.SetBytes(int64(len(benchMessage)))
-	for b.Loop() {
-		if out.Full() {
-			out.Reset()
+	cpu(b, func() {
+		for b.Loop() {
+			if out.Full() {
+				out.Reset()
+			}
+			if err := d.Decode(benchMessage, out); err != nil {
+				b.Fatal(err)
+			}
 		}
-		if err := d.Decode(benchMessage, out); err != nil {
-			b.Fatal(err)
-		}
-	}
+	})
 }
 
 func BenchmarkJSONDecodeOdd(b *testing.B) {
 	d, out := jsonDecoderFor(b, "a STRING, b ARRAY<INT>, c DOUBLE, d ROW<x INT, y STRING>", nil)
 	msg := []byte(`{"d":{"y":"z","x":"7"},"c":1.25e3,"unknown":[1,{"a":"b"}],"b":[1,2,3],"a":"two\nlines"}`)
 	b.ReportAllocs()
-	for b.Loop() {
-		if out.Full() {
-			out.Reset()
+	cpu(b, func() {
+		for b.Loop() {
+			if out.Full() {
+				out.Reset()
+			}
+			if err := d.Decode(msg, out); err != nil {
+				b.Fatal(err)
+			}
 		}
-		if err := d.Decode(msg, out); err != nil {
-			b.Fatal(err)
-		}
-	}
+	})
 }
 
 func BenchmarkJSONEncode(b *testing.B) {
@@ -211,9 +215,11 @@ func BenchmarkJSONEncode(b *testing.B) {
 	e, _ := JSON().Encoder(connectors.FormatRequest{Fields: fields})
 	buf := make([]byte, 0, 256)
 	b.ReportAllocs()
-	for b.Loop() {
-		buf, _ = e.Encode(buf[:0], out, 0)
-	}
+	cpu(b, func() {
+		for b.Loop() {
+			buf, _ = e.Encode(buf[:0], out, 0)
+		}
+	})
 }
 
 func BenchmarkStandardJSONDecode(b *testing.B) {
@@ -225,10 +231,12 @@ func BenchmarkStandardJSONDecode(b *testing.B) {
 		Ts      string `json:"ts"`
 	}
 	b.ReportAllocs()
-	for b.Loop() {
-		var o order
-		if err := json.Unmarshal(benchMessage, &o); err != nil {
-			b.Fatal(err)
+	cpu(b, func() {
+		for b.Loop() {
+			var o order
+			if err := json.Unmarshal(benchMessage, &o); err != nil {
+				b.Fatal(err)
+			}
 		}
-	}
+	})
 }
