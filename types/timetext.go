@@ -5,6 +5,38 @@ import "strconv"
 // append2 appends two digits of n, of which Flink shows the last two.
 func append2(dst []byte, n int) []byte { return append(dst, byte('0'+n/10%10), byte('0'+n%10)) }
 
+// pairs holds the two digits of 00..99.
+const pairs = "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849" +
+	"5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899"
+
+func put2(b []byte, n int) {
+	b[0], b[1] = pairs[2*n], pairs[2*n+1]
+}
+
+// AppendDateTime appends the whole seconds of a timestamp as yyyy-MM-dd, sep, HH:mm:ss.
+func AppendDateTime(dst []byte, us int64, sep byte) []byte {
+	day, rest := SplitDay(us)
+	y, m, d := Civil(day)
+	sec := int(rest / MicrosPerSecond)
+	if y < 0 || y > 9999 {
+		return AppendClock(append(AppendDate(dst, day), sep), sec)
+	}
+	var b [19]byte
+	put2(b[0:2], int(y)/100)
+	put2(b[2:4], int(y)%100)
+	b[4] = '-'
+	put2(b[5:7], m)
+	b[7] = '-'
+	put2(b[8:10], d)
+	b[10] = sep
+	put2(b[11:13], sec/3600)
+	b[13] = ':'
+	put2(b[14:16], sec/60%60)
+	b[16] = ':'
+	put2(b[17:19], sec%60)
+	return append(dst, b[:]...)
+}
+
 // AppendDate appends a day number as yyyy-MM-dd, with the last four digits of the year. As in Flink, digits of years
 // before 0 come out as the characters below '0'.
 func AppendDate(dst []byte, day int64) []byte {
@@ -45,10 +77,7 @@ func AppendTime(dst []byte, ms int64, p int) []byte {
 // AppendTimestamp appends a timestamp of precision p in SQL's form. ns are the nanoseconds of the microsecond. Digits
 // beyond p are printed as long as they are not all zero, as Flink 1.20 does.
 func AppendTimestamp(dst []byte, us int64, ns, p int) []byte {
-	day, rest := SplitDay(us)
-	dst = append(AppendDate(dst, day), ' ')
-	dst = AppendClock(dst, int(rest/MicrosPerSecond))
-	return appendFraction(dst, int(rest%MicrosPerSecond)*1000+ns, p)
+	return appendFraction(AppendDateTime(dst, us, ' '), int(mod(us, MicrosPerSecond))*1000+ns, p)
 }
 
 // appendFraction appends a point and the digits of ns, nine less the zeros behind the least-th; nothing if none is left.

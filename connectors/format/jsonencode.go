@@ -90,6 +90,14 @@ func (e *jsonEncoder) Encode(dst []byte, rows *types.Batch, i int32) ([]byte, er
 			dst = appendJSONString(dst, c.Str[i])
 		case jsonDouble:
 			dst = appendJSONFloat(dst, c.Flt[i], false)
+		case jsonTimestamp, jsonLTZ:
+			us, ns := int64(0), 0
+			if c.Phys() == types.PhysInt {
+				us = c.Int[i]
+			} else {
+				us, ns = c.Wide[i].Hi, int(c.Wide[i].Lo)
+			}
+			dst = append(appendStamp(append(dst, '"'), us, ns, e.iso, n.kind == jsonLTZ), '"')
 		default:
 			d := c.At(i)
 			if dst, err = e.value(dst, n, &d); err != nil {

@@ -225,20 +225,26 @@ func (c *reader) fraction(need bool) int {
 // appendStamp appends a timestamp with just the digits that it needs. As a LocalDateTime does, ISO-8601 without zone
 // keeps the seconds here even when they are zero.
 func appendStamp(dst []byte, us int64, ns int, iso, zoned bool) []byte {
-	day, rest := types.SplitDay(us)
-	dst = appendYearDate(dst, day)
+	sep := byte(' ')
 	if iso {
-		dst = append(dst, 'T')
-	} else {
-		dst = append(dst, ' ')
+		sep = 'T'
 	}
-	dst = types.AppendClock(dst, int(rest/types.MicrosPerSecond))
+	day, rest := types.SplitDay(us)
+	if day >= firstDay && day <= lastDay {
+		dst = types.AppendDateTime(dst, us, sep)
+	} else {
+		dst = append(appendYearDate(dst, day), sep)
+		dst = types.AppendClock(dst, int(rest/types.MicrosPerSecond))
+	}
 	dst = appendNanos(dst, int(rest%types.MicrosPerSecond)*1000+ns)
 	if zoned {
 		dst = append(dst, 'Z')
 	}
 	return dst
 }
+
+// firstDay and lastDay bound the years of four digits.
+var firstDay, lastDay = types.DayOf(0, 1, 1), types.DayOf(9999, 12, 31)
 
 // appendNanos appends a point and the digits of a fraction without trailing zeros; nothing for 0.
 func appendNanos(dst []byte, ns int) []byte {
