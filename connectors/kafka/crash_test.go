@@ -23,6 +23,13 @@ const crashRounds = 20
 const crashEnv = "RUNNEL_KAFKA_CRASH_CHILD"
 
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(brokerEnv); dir != "" {
+		if err := benchBroker(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if spec := os.Getenv(crashEnv); spec != "" {
 		if err := crashChild(spec); err != nil {
 			fmt.Fprintln(os.Stderr, err)

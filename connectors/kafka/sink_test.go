@@ -337,7 +337,7 @@ func TestCancel(t *testing.T) {
 	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
 		c.KeepControl()
 		c.SleepControl(func() { <-stuck })
-		return nil, nil, false
+		return nil, errors.New("cut"), true
 	})
 	defer close(stuck)
 	tab := r.table(topic, []string{"a INT"})
