@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"runnel/connectors"
 )
@@ -36,9 +35,6 @@ func (m *committer) connect(ctx context.Context) error {
 	return err
 }
 
-// forEver is the limit of requests that are repeated until their context ends.
-const forEver = time.Duration(1<<63 - 1)
-
 // Commit implements connectors.Committer.
 func (m *committer) Commit(ctx context.Context, checkpoint int64, raw [][]byte) error {
 	cs, err := decodeCommittables(raw)
@@ -52,7 +48,7 @@ func (m *committer) Commit(ctx context.Context, checkpoint int64, raw [][]byte) 
 	done := map[identity]bool{}
 	for _, c := range cs {
 		if !m.done[0][c.who] && !m.done[1][c.who] {
-			err := m.c.endTxn(ctx, c.who, true, forEver)
+			err := m.c.commitTxn(ctx, c.who)
 			if refused(err) {
 				err = m.resolve(ctx, c, err)
 			}
@@ -73,7 +69,7 @@ func (m *committer) Commit(ctx context.Context, checkpoint int64, raw [][]byte) 
 
 // dropLog removes the row log of a transaction that is committed.
 func (m *committer) dropLog(c *committable) {
-	if c.log == "" {
+	if c.log == "" || m.dir == "" {
 		return
 	}
 	path := filepath.Join(m.dir, c.log)

@@ -78,14 +78,19 @@ func decodeCommittable(b []byte) (*committable, error) {
 	return c, nil
 }
 
+// decodeCommittables gives them in the order of their checkpoints, each once.
 func decodeCommittables(raw [][]byte) ([]*committable, error) {
 	cs := make([]*committable, 0, len(raw))
+	seen := map[identity]bool{}
 	for _, b := range raw {
 		c, err := decodeCommittable(b)
 		if err != nil {
 			return nil, err
 		}
-		cs = append(cs, c)
+		if !seen[c.who] {
+			seen[c.who] = true
+			cs = append(cs, c)
+		}
 	}
 	slices.SortStableFunc(cs, func(a, b *committable) int { return int(min(max(a.mark.checkpoint-b.mark.checkpoint, -1), 1)) })
 	return cs, nil

@@ -100,7 +100,7 @@ func (e *enumerator) partitions(ctx context.Context) (map[string][]int32, error)
 	}
 	found := map[string][]int32{}
 	for _, t := range topics {
-		err := repeat(ctx, 10*time.Second, func() error {
+		err := repeat(ctx, 5*time.Second, func() error {
 			if err := e.c.RefreshMetadata(t); err != nil {
 				return err
 			}

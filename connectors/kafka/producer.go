@@ -153,7 +153,7 @@ func (p *producer) topic(ctx context.Context, name string) (*outTopic, error) {
 	}
 	ps, err := p.c.Partitions(name)
 	if err != nil || len(ps) == 0 {
-		err = repeat(ctx, time.Minute, func() error {
+		err = repeat(ctx, 20*time.Second, func() error {
 			if err := p.c.RefreshMetadata(name); err != nil {
 				return err
 			}

@@ -38,7 +38,7 @@ func (m *committer) Recover(ctx context.Context, raw [][]byte) error {
 	}
 	why := map[*committable]error{}
 	for _, c := range cs {
-		err := m.c.endTxn(ctx, c.who, true, forEver)
+		err := m.c.commitTxn(ctx, c.who)
 		if refused(err) {
 			why[c] = err
 		} else if err != nil {
@@ -105,6 +105,9 @@ const keepLogs = 7 * 24 * time.Hour
 // sweep removes what runs that are over have left: their notes, logs of transactions that were never prepared, and old
 // logs.
 func (m *committer) sweep(noted []string) {
+	if m.dir == "" {
+		return
+	}
 	for _, r := range noted {
 		if !m.s.k.isLive(r) {
 			checkpointed(m.dir, r)
@@ -215,5 +218,5 @@ func (m *committer) replay(ctx context.Context, c *committable, missing []txnPar
 	if err := writeFile(path+".again-"+short(id), again.encode()); err != nil {
 		return fmt.Errorf("note of a repeated transaction: %w", err)
 	}
-	return m.c.endTxn(ctx, who, true, forEver)
+	return m.c.commitTxn(ctx, who)
 }

@@ -168,6 +168,21 @@ func (c *client) endTxn(ctx context.Context, who identity, commit bool, limit ti
 	})
 }
 
+// forEver is the limit of requests that are repeated until their context ends.
+const forEver = time.Duration(1<<63 - 1)
+
+// commitTxn commits, and returns when read_committed readers see the rows. The coordinator answers the first request as
+// soon as the commit is certain, and refuses the second as too early until all partitions have it.
+func (c *client) commitTxn(ctx context.Context, who identity) error {
+	if err := c.endTxn(ctx, who, true, forEver); err != nil {
+		return err
+	}
+	if err := c.endTxn(ctx, who, true, forEver); err != nil && !refused(err) {
+		return err
+	}
+	return nil
+}
+
 // openTxns lists the transactional ids that have a transaction open, on all brokers.
 func (c *client) openTxns(ctx context.Context) ([]string, error) {
 	var ids []string

@@ -86,12 +86,17 @@ func (s *sinkSpec) openTxn(ctx context.Context, env connectors.SinkEnv) (connect
 		w.Close()
 		return nil, fmt.Errorf("sink %s: %w", s.table.Name, err)
 	}
-	if s.keepsRows(w.c) {
-		t.logDir = s.dir(env)
+	dir := s.dir(env)
+	if s.rowLog == "true" && dir == "" {
+		w.Close()
+		return nil, fmt.Errorf("sink %s: '%s' = 'true' needs a data directory", s.table.Name, optRowLog.Key)
+	}
+	if s.keepsRows(w.c) && dir != "" {
+		t.logDir = dir
 		w.p.keep = func(part *outPart, b *outBatch) error { return t.cur.log.add(part, b) }
 	}
 	w.p.join = t.join
-	if err := s.k.startRun(s.dir(env), t.names.run(env.Run)); err != nil {
+	if err := s.k.startRun(dir, t.names.run(env.Run)); err != nil {
 		w.Close()
 		return nil, err
 	}
@@ -248,6 +253,9 @@ func (k *Kafka) startRun(dir, run string) error {
 	k.mu.Lock()
 	k.live[run] = true
 	k.mu.Unlock()
+	if dir == "" {
+		return nil
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("directory of a Kafka sink: %w", err)
 	}
@@ -290,6 +298,9 @@ func checkpointed(dir, run string) {
 
 // notedRuns gives the runs whose notes are still there.
 func notedRuns(dir string) ([]string, error) {
+	if dir == "" {
+		return nil, nil
+	}
 	paths, err := filepath.Glob(filepath.Join(dir, "*.run"))
 	if err != nil {
 		return nil, err
