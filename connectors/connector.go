@@ -77,6 +77,8 @@ type Env struct {
 	Log     *slog.Logger
 	Subtask int
 	Of      int // parallelism
+	// MaxRows is the greatest number of rows of a Poll; 0 means types.BatchRows. Tests make it small.
+	MaxRows int
 	Metrics func(name string, value func() int64)
 	// Stdout is where the print connector writes; whole lines, one owner behind it.
 	Stdout interface{ Write([]byte) (int, error) }

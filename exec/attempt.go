@@ -215,7 +215,7 @@ func (a *attempt) zone() *time.Location {
 // connectorEnv is what connectors see.
 func (a *attempt) connectorEnv(s *opSpec, subtask, of int, gauge func(string, func() int64)) connectors.Env {
 	c := a.job.cluster
-	return connectors.Env{
+	return connectors.Env{MaxRows: a.job.cluster.opts.PollRows,
 		Zone: a.zone(), Dir: c.connectorDir(a.job, s), Now: a.clock.Now,
 		Log:     a.log.With("operator", s.name, "subtask", subtask),
 		Subtask: subtask, Of: of, Metrics: gauge, Stdout: c.stdout, Stderr: c.stderr,

@@ -22,6 +22,8 @@ type Options struct {
 	Log    *slog.Logger // nil: nothing is logged
 	Stdout io.Writer    // for the print connector; nil: discarded
 	Stderr io.Writer
+	// PollRows is the greatest number of rows that a source gives at once; 0: a whole batch. Tests make it small.
+	PollRows int
 	// History is how many ended jobs are remembered (jobstore.max-capacity); 0: 100.
 	History int
 	// CheckpointHistory is how many checkpoints a job remembers (web.checkpoints.history); 0: 10.

@@ -203,3 +203,22 @@ func (s *Session) stopJob(ctx context.Context, st *sql.StopJob) (*Result, error)
 	}
 	return textTable([][]string{{path}}, "savepoint path"), nil
 }
+
+// Fields plans a query and gives the schema of its rows.
+func (s *Session) Fields(query string) ([]types.Field, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stmt, err := sql.Parse(query)
+	if err != nil {
+		return nil, explain(err, query)
+	}
+	q, ok := stmt.(*sql.Query)
+	if !ok {
+		return nil, &Error{Msg: "only a query has a schema of rows"}
+	}
+	g, err := s.planner().Query(q, query)
+	if err != nil {
+		return nil, explain(err, query)
+	}
+	return g.Sinks[0].Base().Fields, nil
+}

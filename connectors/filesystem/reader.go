@@ -29,6 +29,7 @@ type reader struct {
 	pending []position
 	open    *lines
 	failed  error
+	most    int // rows per poll
 }
 
 func (s *scan) read(env connectors.Env, _ func()) (connectors.Reader, error) {
@@ -38,7 +39,10 @@ func (s *scan) read(env connectors.Env, _ func()) (connectors.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{scan: s, decode: d, out: types.NewBatch(s.request.Fields())}
+	r := &reader{scan: s, decode: d, out: types.NewBatch(s.request.Fields()), most: types.BatchRows}
+	if env.MaxRows > 0 {
+		r.most = min(env.MaxRows, r.most)
+	}
 	r.scratch = types.NewBatch(req.Fields)
 	for k, c := range r.columns {
 		for j, want := range s.request.Columns {
@@ -98,7 +102,7 @@ func (r *reader) Poll() (connectors.Polled, error) {
 
 // fill decodes lines until the batch is full or the file ends.
 func (r *reader) fill() (ended bool, err error) {
-	for !r.scratch.Full() {
+	for r.scratch.Len < r.most {
 		line, size, err := r.open.next()
 		if err == io.EOF {
 			return true, nil

@@ -1,0 +1,141 @@
+package testkit
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// Change is one line of a changelog: the kind and the texts of the columns.
+type Change struct {
+	Kind  string // +I -U +U -D
+	Cells []string
+}
+
+// String prints the change: +I[1, a].
+func (c Change) String() string { return c.Kind + "[" + strings.Join(c.Cells, ", ") + "]" }
+
+func (c Change) row() string { return strings.Join(c.Cells, "\x00") }
+
+// Level says how far two changelogs must agree.
+type Level uint8
+
+// The levels, the strictest first.
+const (
+	Sequence Level = iota // the same changes in the same order
+	Bag                   // the same changes in any order
+	Final                 // the same rows once applied, and nothing taken back that was not there
+)
+
+// ParseLevel reads the name of a level.
+func ParseLevel(s string) (Level, bool) {
+	for i, n := range [...]string{"sequence", "bag", "final"} {
+		if n == s {
+			return Level(i), true
+		}
+	}
+	return 0, false
+}
+
+// Compare says how got differs from want at the level, "" when they agree.
+func Compare(level Level, want, got []Change) string {
+	switch level {
+	case Sequence:
+		for i := range max(len(want), len(got)) {
+			switch {
+			case i >= len(got):
+				return fmt.Sprintf("%d changes, want %d; first missing: %s", len(got), len(want), want[i])
+			case i >= len(want):
+				return fmt.Sprintf("%d changes, want %d; first too many: %s", len(got), len(want), got[i])
+			case want[i].String() != got[i].String():
+				return fmt.Sprintf("change %d is %s, want %s", i+1, got[i], want[i])
+			}
+		}
+		return ""
+	case Bag:
+		return differ(count(want, Change.String), count(got, Change.String))
+	}
+	w, wrong := Apply(want)
+	if wrong != "" {
+		// The recording itself takes back what it never gave: only the end can be compared.
+		g, _ := Apply(got)
+		return differ(w, g)
+	}
+	g, wrong := Apply(got)
+	if wrong != "" {
+		return wrong
+	}
+	return differ(w, g)
+}
+
+func count(changes []Change, key func(Change) string) map[string]int {
+	m := map[string]int{}
+	for _, c := range changes {
+		m[key(c)]++
+	}
+	return m
+}
+
+// Apply gives the rows that a changelog leaves, with their number, and the first change that takes back a row that is
+// not there.
+func Apply(changes []Change) (rows map[string]int, wrong string) {
+	rows = map[string]int{}
+	for i, c := range changes {
+		if c.Kind == "+I" || c.Kind == "+U" {
+			rows[c.row()]++
+			continue
+		}
+		if rows[c.row()] == 0 && wrong == "" {
+			wrong = fmt.Sprintf("change %d, %s, takes back a row that is not there", i+1, c)
+		}
+		rows[c.row()]--
+	}
+	return rows, wrong
+}
+
+func differ(want, got map[string]int) string {
+	var missing, extra []string
+	for k, n := range want {
+		if d := n - got[k]; d > 0 {
+			missing = append(missing, fmt.Sprintf("%s (%d)", show(k), d))
+		}
+	}
+	for k, n := range got {
+		if d := n - want[k]; d > 0 {
+			extra = append(extra, fmt.Sprintf("%s (%d)", show(k), d))
+		}
+	}
+	if len(missing)+len(extra) == 0 {
+		return ""
+	}
+	sort.Strings(missing)
+	sort.Strings(extra)
+	return fmt.Sprintf("missing %s; too many %s", short(missing), short(extra))
+}
+
+func show(k string) string { return strings.ReplaceAll(k, "\x00", ", ") }
+
+func short(list []string) string {
+	if len(list) > 4 {
+		return fmt.Sprintf("%s .. and %d more", strings.Join(list[:4], " | "), len(list)-4)
+	}
+	return strings.Join(list, " | ")
+}
+
+// ParsePrinted reads lines of print sinks, "id> +I[1, a]", into one changelog per identifier. A row is one cell.
+func ParsePrinted(text string) map[string][]Change {
+	logs := map[string][]Change{}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		id, rest, ok := strings.Cut(line, "> ")
+		if !ok {
+			id, rest = "", line
+		}
+		id, _, _ = strings.Cut(id, ":")
+		if len(rest) < 4 || rest[2] != '[' || rest[len(rest)-1] != ']' {
+			continue
+		}
+		logs[id] = append(logs[id], Change{rest[:2], []string{rest[3 : len(rest)-1]}})
+	}
+	return logs
+}

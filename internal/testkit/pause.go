@@ -1,0 +1,101 @@
+package testkit
+
+import (
+	"sync"
+
+	"runnel/connectors"
+)
+
+// Pause makes the sources of a job rest after a number of rows each, so that a test can stop it there.
+type Pause struct {
+	mu      sync.Mutex
+	after   int // rows per reader; negative: never rest
+	reached chan struct{}
+	waiting int // readers with splits that have not come to rest or to their end
+	once    sync.Once
+}
+
+// NewPause makes readers rest after the given number of rows.
+func NewPause(after int) *Pause { return &Pause{after: after, reached: make(chan struct{})} }
+
+// Reached is closed when every reader that has got a split by then rests or has ended.
+func (p *Pause) Reached() <-chan struct{} { return p.reached }
+
+// Wrap gives a connector whose readers rest.
+func (p *Pause) Wrap(c connectors.Connector) connectors.Connector {
+	if c.Source == nil {
+		return c
+	}
+	plan := c.Source
+	c.Source = func(r connectors.ScanRequest) (*connectors.Source, error) {
+		s, err := plan(r)
+		if err != nil {
+			return nil, err
+		}
+		read := s.Read
+		s.Read = func(env connectors.Env, wake func()) (connectors.Reader, error) {
+			r, err := read(env, wake)
+			if err != nil || p.after < 0 {
+				return r, err
+			}
+			return &resting{Reader: r, p: p, left: p.after}, nil
+		}
+		return s, nil
+	}
+	return c
+}
+
+func (p *Pause) rest() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.waiting--; p.waiting == 0 {
+		p.once.Do(func() { close(p.reached) })
+	}
+}
+
+// resting is a reader that gives so many rows, a whole batch more at most, and then nothing.
+type resting struct {
+	connectors.Reader
+	p      *Pause
+	left   int
+	splits int
+	done   bool
+}
+
+func (r *resting) Assign(splits []connectors.Split) error {
+	if r.splits == 0 && !r.done {
+		r.p.mu.Lock()
+		r.p.waiting++
+		r.p.mu.Unlock()
+	}
+	r.splits += len(splits)
+	return r.Reader.Assign(splits)
+}
+
+// Poll gives whole batches until enough rows have been given.
+func (r *resting) Poll() (connectors.Polled, error) {
+	if r.done {
+		return connectors.Polled{}, nil
+	}
+	if r.left <= 0 {
+		r.stop()
+		return connectors.Polled{}, nil
+	}
+	p, err := r.Reader.Poll()
+	if p.Rows != nil {
+		r.left -= p.Rows.Rows()
+	}
+	if p.Ended {
+		if r.splits--; r.splits == 0 {
+			r.stop()
+		}
+	}
+	return p, err
+}
+
+func (r *resting) stop() {
+	if !r.done {
+		r.done = true
+		r.p.rest()
+	}
+}

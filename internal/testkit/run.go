@@ -1,0 +1,234 @@
+package testkit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"runnel/catalog"
+	"runnel/connectors"
+	"runnel/exec"
+	"runnel/session"
+	"runnel/sql"
+)
+
+// patience is how long a case may take before it counts as hanging.
+const patience = 30 * time.Second
+
+// Setting is how a case is run.
+type Setting struct {
+	Connectors  []connectors.Connector
+	Formats     []connectors.Format
+	Dir         string // data directory
+	Parallelism int    // 0: as the case says
+	Set         [][2]string
+	// StopAfter stops each job with a savepoint when its sources have given so many rows, and starts it again from there
+	// at parallelism Then. 0 runs straight through.
+	StopAfter int
+	Then      int
+	PollRows  int
+}
+
+// Outcome is what a case gave.
+type Outcome struct {
+	Select  []Change
+	Print   map[string][]Change
+	Err     error // of the first statement that failed
+	Restart bool  // the job was in fact stopped and started again
+}
+
+// runner runs one case.
+type runner struct {
+	s       Setting
+	session *session.Session
+	cluster *exec.Cluster
+	config  *catalog.Config
+	pause   *Pause
+	capture *Capture
+	out     lockedBuffer
+	outcome Outcome
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// Run executes the statements of a text. The last query's rows are in Select.
+func Run(s Setting, text string) (o Outcome, err error) {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), patience, errors.New("the case hangs"))
+	defer cancel()
+	r := &runner{s: s, capture: NewCapture(), config: catalog.NewConfig()}
+	r.pause = NewPause(-1)
+	if s.StopAfter > 0 {
+		r.pause = NewPause(s.StopAfter)
+	}
+	r.cluster = exec.New(exec.Options{Slots: 8, Dir: s.Dir, Stdout: &r.out, Stderr: &r.out, PollRows: s.PollRows})
+	defer func() {
+		if cerr := r.cluster.Close(ctx); err == nil && cerr != nil {
+			err = cerr
+		}
+	}()
+	list := []connectors.Connector{r.capture.Connector()}
+	for _, c := range s.Connectors {
+		if c.Source != nil {
+			plan := c.Source
+			// The pause of the moment: a job that starts again does not rest.
+			c.Source = func(q connectors.ScanRequest) (*connectors.Source, error) {
+				w := c
+				w.Source = plan
+				return r.pause.Wrap(w).Source(q)
+			}
+		}
+		list = append(list, c)
+	}
+	r.session = session.New(session.Options{
+		Catalog: catalog.New(), Config: r.config, Connectors: list, Formats: s.Formats,
+		Cluster: func() (*exec.Cluster, error) { return r.cluster, nil },
+	})
+	if err := r.statements(ctx, text); err != nil {
+		r.outcome.Err = err
+	}
+	r.outcome.Print = ParsePrinted(r.out.String())
+	if ctx.Err() != nil {
+		return r.outcome, context.Cause(ctx)
+	}
+	return r.outcome, nil
+}
+
+func (r *runner) statements(ctx context.Context, text string) error {
+	for _, p := range sql.SplitAll(text) {
+		if err := r.statement(ctx, p.Text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *runner) statement(ctx context.Context, text string) error {
+	if r.s.StopAfter > 0 {
+		if q, ok := parseQuery(text); ok {
+			return r.captured(ctx, q)
+		}
+	}
+	if r.s.Parallelism > 0 {
+		r.config.Set("parallelism.default", fmt.Sprint(r.s.Parallelism))
+	}
+	for _, kv := range r.s.Set {
+		if _, err := r.config.Set(kv[0], kv[1]); err != nil {
+			return err
+		}
+	}
+	res, err := r.session.Execute(ctx, text)
+	if err != nil {
+		return err
+	}
+	switch res.Kind {
+	case session.Query:
+		defer res.Rows.Close()
+		r.outcome.Select = nil
+		return r.collect(ctx, res)
+	case session.Submitted:
+		return r.job(ctx, res.JobID, text)
+	}
+	return nil
+}
+
+func (r *runner) collect(ctx context.Context, res *session.Result) error {
+	for {
+		b, err := res.Rows.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for k := range b.Rows() {
+			r.outcome.Select = append(r.outcome.Select, changeOf(b, b.Row(k), r.config.Zone()))
+		}
+	}
+}
+
+func parseQuery(text string) (string, bool) {
+	s, err := sql.Parse(text)
+	if err != nil {
+		return "", false
+	}
+	_, ok := s.(*sql.Query)
+	return text, ok
+}
+
+// captured runs a query into a capturing sink, so that it can be stopped and started again.
+func (r *runner) captured(ctx context.Context, query string) error {
+	fields, err := r.session.Fields(query)
+	if err != nil {
+		return err
+	}
+	var cols []string
+	for i, f := range fields {
+		cols = append(cols, fmt.Sprintf("`c%d` %s", i, f.Type.Plain().Optional()))
+	}
+	name := "captured_by_test"
+	if err := r.statement(ctx, fmt.Sprintf("CREATE TABLE %s (%s) WITH ('connector' = 'capture')", name, strings.Join(cols, ", "))); err != nil {
+		return err
+	}
+	err = r.statement(ctx, "INSERT INTO "+name+" "+query)
+	r.outcome.Select = r.capture.Changes()
+	return err
+}
+
+// job waits for a job's end, stopping and starting it again on the way if the setting says so.
+func (r *runner) job(ctx context.Context, id, text string) error {
+	j, ok := r.cluster.Job(id)
+	if !ok {
+		return fmt.Errorf("job %s is gone", id)
+	}
+	if r.s.StopAfter <= 0 {
+		return j.Wait(ctx)
+	}
+	select {
+	case <-j.Done():
+		return j.Wait(ctx)
+	case <-r.pause.Reached():
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	path, err := j.Stop(ctx, r.s.Dir, false)
+	if err != nil {
+		return fmt.Errorf("stopping with a savepoint: %w", err)
+	}
+	r.outcome.Restart = true
+	r.pause = NewPause(-1)
+	for _, kv := range [...][2]string{
+		{"execution.state-recovery.path", path}, {"parallelism.default", fmt.Sprint(max(1, r.s.Then))},
+	} {
+		if _, err := r.config.Set(kv[0], kv[1]); err != nil {
+			return err
+		}
+	}
+	res, err := r.session.Execute(ctx, text)
+	if err != nil {
+		return fmt.Errorf("starting again: %w", err)
+	}
+	if j, ok = r.cluster.Job(res.JobID); !ok {
+		return fmt.Errorf("job %s is gone", res.JobID)
+	}
+	return j.Wait(ctx)
+}
