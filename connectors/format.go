@@ -46,3 +46,9 @@ type Encoder interface {
 	// Encode appends the message of physical row i and gives the longer buffer.
 	Encode(dst []byte, rows *types.Batch, i int32) ([]byte, error)
 }
+
+// NullEncoder is an Encoder that has null messages, which are not the same as empty ones: Kafka writes a record without a
+// value. Null is asked before Encode, which appends nothing for such a row.
+type NullEncoder interface {
+	Null(rows *types.Batch, i int32) bool
+}

@@ -46,9 +46,6 @@ func firstRune(s string) rune {
 
 // Encode implements connectors.Encoder.
 func (e *csvEncoder) Encode(dst []byte, rows *types.Batch, i int32) ([]byte, error) {
-	if dst == nil {
-		dst = []byte{} // an empty line is no null message
-	}
 	for k := range e.fields {
 		if k > 0 {
 			dst = append(dst, e.sep...)

@@ -151,17 +151,14 @@ func (c *rawCodec) bits(b []byte) uint64 {
 	return v
 }
 
-// Encode implements connectors.Encoder. NULL gives a nil message.
+// Null implements connectors.NullEncoder: NULL is a null message.
+func (c *rawCodec) Null(rows *types.Batch, i int32) bool { return rows.Cols[0].Null(i) }
+
+// Encode implements connectors.Encoder.
 func (c *rawCodec) Encode(dst []byte, rows *types.Batch, i int32) ([]byte, error) {
 	col := rows.Cols[0]
 	if col.Null(i) {
-		if len(dst) == 0 {
-			return nil, nil
-		}
 		return dst, nil
-	}
-	if dst == nil {
-		dst = []byte{} // an empty text is no null message
 	}
 	var v uint64
 	switch c.kind {

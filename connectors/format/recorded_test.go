@@ -322,7 +322,7 @@ func encodeRecorded(t *testing.T, r map[string]string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if out == nil {
+	if n, ok := e.(connectors.NullEncoder); ok && n.Null(b, 0) {
 		return `\N`, nil
 	}
 	if r["format"] == "raw" && !req.Fields[0].Type.IsString() || strings.HasPrefix(r["output"], "x'") && r["format"] == "raw" {
