@@ -14,6 +14,7 @@ import (
 	"runnel/exec/op"
 	"runnel/expr"
 	"runnel/plan"
+	"runnel/state"
 	"runnel/types"
 )
 
@@ -32,13 +33,12 @@ type attempt struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
-	tasks      []*task
-	bySpec     map[*taskSpec][]*task
-	dealers    []*dealer
-	sinks      []*sinkCommits
-	identities map[string]string // operator id -> the outside system it speaks to
-	coord      *coordinator
-	blobs      checkpointStore
+	tasks   []*task
+	bySpec  map[*taskSpec][]*task
+	dealers []*dealer
+	sinks   []*sinkCommits
+	stored  *state.Attempt // where its checkpoints are, nil before the first; guarded by mu
+	coord   *coordinator
 
 	mu      sync.Mutex
 	groups  map[string]*alignGroup
@@ -53,7 +53,6 @@ func newAttempt(job *Job, number int, restored *snapshot) *attempt {
 	}
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
 	a.coord = newCoordinator(a)
-	a.blobs = newMemoryBlobs(job)
 	return a
 }
 
@@ -241,6 +240,7 @@ func (a *attempt) ended(t *task) { a.coord.sourceEnded(t) }
 // execute runs the attempt to its end. nil means that every task ended in good order.
 func (a *attempt) execute() error {
 	defer a.cancel(errStopped)
+	defer a.closeStorage()
 	if err := a.recoverSinks(); err != nil {
 		return err
 	}

@@ -1,6 +1,10 @@
 package exec
 
-import "time"
+import (
+	"time"
+
+	"runnel/state"
+)
 
 // checkpointKind says why a barrier runs through the job.
 type checkpointKind uint8
@@ -35,4 +39,6 @@ type barrier struct {
 	keep      bool  // state is stored; false for the final round of a job without checkpointing
 	completed int64 // the newest checkpoint of the attempt that was complete when this one began, 0 for none
 	trigger   time.Time
+	// sink takes the keyed state of a subtask.
+	sink func(operator string, subtask int, groups state.Range) state.Sink
 }

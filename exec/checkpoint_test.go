@@ -40,6 +40,9 @@ func (e *events) await(s JobState, n int) Event {
 	for {
 		k := 0
 		for _, ev := range e.all {
+			if ev.State == JobFailed && s != JobFailed {
+				panic("job failed: " + ev.Cause)
+			}
 			if ev.State == s {
 				if k++; k == n {
 					return ev

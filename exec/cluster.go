@@ -40,6 +40,7 @@ type Cluster struct {
 	stdout io.Writer
 	stderr io.Writer
 	slots  *slotPool
+	stores stores
 
 	operators func(*opSpec) (op.Operator, error) // the switch; tests put their own in front
 
@@ -55,7 +56,7 @@ type Cluster struct {
 // New makes a cluster. Nothing is started or opened before a job needs it.
 func New(o Options) *Cluster {
 	c := &Cluster{opts: o, clock: o.Clock, log: o.Log, stdout: o.Stdout, stderr: o.Stderr, slots: newSlotPool(max(1, o.Slots)),
-		operators: newOperator, jobs: map[string]*Job{}, subs: map[int]func(Event){}}
+		stores: stores{dir: storeDir(o.Dir)}, operators: newOperator, jobs: map[string]*Job{}, subs: map[int]func(Event){}}
 	if c.clock == nil {
 		c.clock = SystemClock{}
 	}
@@ -171,23 +172,33 @@ func (c *Cluster) publish(e Event) {
 	}
 }
 
-// Close cancels all jobs and waits for them, at most until ctx ends.
+// Close ends all jobs and waits for them, at most until ctx ends. Jobs that still run are SUSPENDED: their checkpoints
+// stay, and they can be resumed from them.
 func (c *Cluster) Close(ctx context.Context) error {
 	c.mu.Lock()
 	c.closed = true
 	jobs := append([]*Job(nil), c.order...)
 	c.mu.Unlock()
 	for _, j := range jobs {
+		j.suspend.Store(true)
 		j.cancelNow()
 	}
 	done := make(chan struct{})
 	go func() { c.lives.Wait(); close(done) }()
 	select {
 	case <-done:
-		return nil
+		return c.stores.close()
 	case <-ctx.Done():
 		return fmt.Errorf("closing the cluster: jobs still end: %w", context.Cause(ctx))
 	}
+}
+
+// storeDir is where the badger backend lies in a data directory.
+func storeDir(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, "state")
 }
 
 // connectorDir is the private directory of an operator's connector; it outlives the job and is found again by the next

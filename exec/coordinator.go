@@ -52,6 +52,7 @@ func newCoordinator(a *attempt) *coordinator {
 func (c *coordinator) running(*task) {
 	c.mail.post(func() error {
 		if c.tasksUp++; c.tasksUp == len(c.a.tasks) {
+			c.a.closeRestored()
 			c.a.job.up(c.a)
 			c.tick(c.a.cfg.Checkpoint.Interval)
 		}
@@ -102,7 +103,9 @@ func (c *coordinator) loop(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		c.advance()
+		if err := c.advance(); err != nil {
+			return err
+		}
 		select {
 		case <-c.mail.wake:
 		case <-ctx.Done():
@@ -122,6 +125,9 @@ func (c *coordinator) giveUp(why error) {
 	}
 	if p := c.current; p != nil {
 		p.stopTimer()
+		if err := p.abort(); err != nil {
+			c.a.log.Warn("removing a failed checkpoint", "checkpoint", p.barrier.id, "error", err)
+		}
 		c.a.job.checkpoints.fail(p.stats, why, c.a.clock.Now())
 		p.req.answer(p.barrier.id, "", why)
 	}
@@ -132,9 +138,9 @@ func (c *coordinator) giveUp(why error) {
 }
 
 // advance starts the next checkpoint if nothing is in its way.
-func (c *coordinator) advance() {
+func (c *coordinator) advance() error {
 	if c.tasksUp < len(c.a.tasks) || c.finishing {
-		return
+		return nil
 	}
 	if c.sourcesUp == 0 && !c.finalDue && (c.current == nil || c.current.barrier.kind != stopSavepoint) {
 		c.finalDue = true
@@ -143,8 +149,9 @@ func (c *coordinator) advance() {
 	if c.current == nil && len(c.queue) > 0 {
 		r := c.queue[0]
 		c.queue = c.queue[1:]
-		c.start(r)
+		return c.start(r)
 	}
+	return nil
 }
 
 // tick sets the time of the next periodic checkpoint.
@@ -181,7 +188,7 @@ func (c *coordinator) pause() time.Duration {
 }
 
 // start sends a barrier into all sources.
-func (c *coordinator) start(r *request) {
+func (c *coordinator) start(r *request) error {
 	a := c.a
 	now := a.clock.Now()
 	b := &barrier{
@@ -190,6 +197,10 @@ func (c *coordinator) start(r *request) {
 	}
 	p := newPending(a, b, r)
 	c.current = p
+	p.stopTimer = func() {}
+	if err := a.begin(p); err != nil {
+		return c.failed(p, err)
+	}
 	p.stopTimer = a.clock.AfterFunc(a.cfg.Checkpoint.timeout(), func() {
 		c.mail.post(func() error {
 			if c.current != p || p.finishing {
@@ -201,6 +212,7 @@ func (c *coordinator) start(r *request) {
 	for _, d := range a.dealers {
 		p.sources[d.spec] = d.barrier(b)
 	}
+	return nil
 }
 
 // prepared takes the committables of a task as soon as its writers have given them. They count whatever becomes of the
@@ -224,6 +236,16 @@ func (c *coordinator) acknowledge(k *ack) {
 	})
 }
 
+// decline takes the news that a task cannot store its part.
+func (c *coordinator) decline(b *barrier, why error) {
+	c.mail.post(func() error {
+		if p := c.current; p != nil && p.barrier == b {
+			return c.failed(p, why)
+		}
+		return nil
+	})
+}
+
 func (c *coordinator) sinkOf(s *opSpec) *sinkCommits {
 	for _, k := range c.a.sinks {
 		if k.spec == s {
@@ -239,7 +261,7 @@ func (c *coordinator) completeIfDone(p *pending) error {
 		return nil
 	}
 	p.finishing = true
-	snap, err := p.snapshot(c.a)
+	cp, err := p.snapshot(c.a)
 	if err != nil {
 		return err
 	}
@@ -248,7 +270,7 @@ func (c *coordinator) completeIfDone(p *pending) error {
 		due[i] = s.due(p.barrier.id)
 	}
 	c.work.Go(func() {
-		path, err := c.a.persist(p, snap)
+		path, err := c.a.persist(p, cp)
 		if err != nil {
 			c.mail.post(func() error { return c.failed(p, err) })
 			return
@@ -316,6 +338,9 @@ func (c *coordinator) failed(p *pending, why error) error {
 	c.end(p)
 	for _, t := range c.a.tasks {
 		t.mail.post(func(t *task) error { t.abandon(p.barrier); return nil })
+	}
+	if err := p.abort(); err != nil {
+		c.a.log.Warn("removing a failed checkpoint", "checkpoint", p.barrier.id, "error", err)
 	}
 	c.a.job.checkpoints.fail(p.stats, why, c.a.clock.Now())
 	c.a.log.Warn("checkpoint failed", "checkpoint", p.barrier.id, "type", p.barrier.kind, "error", why)

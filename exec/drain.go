@@ -22,15 +22,16 @@ func (t *task) freeze(b *barrier, k *ack) (any bool) {
 	for i, n := range t.nodes {
 		if n.keyed != nil {
 			n.keyed.Freeze(state.Freeze{Checkpoint: b.id, Completed: b.completed, Savepoint: b.kind.isSavepoint()})
-			k.sinks[i] = t.run.blobs.sink(b, stateID(n.spec), t.subtask)
+			k.sinks[i] = b.sink(stateID(n.spec), t.subtask, n.keyed.Groups())
 			any = true
 		}
 	}
 	return any
 }
 
-// drainSome copies out a step, and acknowledges the checkpoint when everything is copied.
-func (t *task) drainSome() error {
+// drainSome copies out a step, and acknowledges the checkpoint when everything is copied. A store that fails is a failure
+// of the checkpoint, not of the task.
+func (t *task) drainSome() {
 	d := t.drain
 	began := time.Now()
 	for d.next < len(t.nodes) {
@@ -41,11 +42,14 @@ func (t *task) drainSome() error {
 		}
 		done, err := n.keyed.Drain(drainStep, d.ack.sinks[d.next])
 		if err != nil {
-			return n.fail(err)
+			b := d.ack.barrier
+			t.abandon(b)
+			t.run.coord.decline(b, n.fail(err)) // unless it is the coordinator that has given it up
+			return
 		}
 		if !done {
 			d.busy += time.Since(began)
-			return nil
+			return
 		}
 		o := &d.ack.ops[d.next]
 		o.states = n.keyed.Snapshot()
@@ -58,7 +62,6 @@ func (t *task) drainSome() error {
 	d.ack.async = d.busy + time.Since(began)
 	t.drain = nil
 	t.run.coord.acknowledge(d.ack)
-	return nil
 }
 
 // abandon is the letter that gives up a checkpoint.

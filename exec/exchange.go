@@ -28,11 +28,15 @@ type exchange struct {
 type router func(b *types.Batch, dst []int32)
 
 func newExchange(edges []*edge, dist plan.Distribution, route router) *exchange {
-	return &exchange{
+	x := &exchange{
 		edges: edges, dist: dist, route: route,
 		sel: make([][]int32, len(edges)), marks: make([][]types.Mark, len(edges)),
 		target: make([]int32, types.BatchRows),
 	}
+	for t := range x.sel {
+		x.sel[t] = []int32{} // not nil, which would mean all rows
+	}
+	return x
 }
 
 func (x *exchange) emit(b *types.Batch) error {

@@ -187,6 +187,7 @@ func TestExchange(t *testing.T) {
 	}{
 		{"hash", plan.HashKeys, nil, "0 <21> 2 4 <60> | 1 <21> 3 5 <60>"},
 		{"hash of a selection", plan.HashKeys, []int32{0, 1, 4}, "0 <21> 4 <60> | 1 <60>"},
+		{"hash to one side", plan.HashKeys, []int32{0, 4}, "0 <21> 4 <60> | <60>"},
 		{"rebalance", plan.Rebalance, nil, "0 <21> 2 4 <60> | 1 <21> 3 5 <60>"},
 		{"broadcast", plan.Broadcast, []int32{1, 2}, "1 <21> 2 <60> | 1 <21> 2 <60>"},
 		{"singleton", plan.Singleton, []int32{3, 5}, "<21> 3 5 <60> | <60>"},

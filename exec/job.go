@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"runnel/plan"
@@ -24,10 +25,17 @@ type Job struct {
 	started time.Time
 
 	checkpoints checkpointLog
+	kept        retained
+	suspend     atomic.Bool   // it ends because the cluster does
 	quit        chan struct{} // closed when the job is to be cancelled
 	quitOnce    sync.Once
 	done        chan struct{} // closed when it has ended
 	restart     *restarter    // of the job's goroutine
+
+	report RestoreReport // of the submission; constant afterwards
+
+	idMu       sync.Mutex
+	identities map[string]string // operator id -> the outside system it speaks to; nil until asked
 
 	mu            sync.Mutex
 	state         JobState
@@ -35,12 +43,11 @@ type Job struct {
 	err           error
 	current       *attempt // the running one, or the last
 	attempts      int
-	runs          []string  // run ids of this job and of those it was restored from
-	lastID        int64     // the last checkpoint id given out
-	lastCompleted int64     // the last one that the job can be restored from, 0 for none
-	from          *snapshot // what the next attempt starts from
-	failures      []Failure // newest last
-	identities    map[string]string
+	runs          []string      // run ids of this job and of those it was restored from
+	lastID        int64         // the last checkpoint id given out
+	lastCompleted int64         // the last one that the job can be restored from, 0 for none
+	from          *restorePoint // what the next attempt starts from
+	failures      []Failure     // newest last
 }
 
 // ErrCanceled is what waiting for a cancelled job gives.
@@ -60,6 +67,7 @@ func newJob(c *Cluster, g *plan.Graph, cfg JobConfig) (*Job, error) {
 		j.name = g.JobName
 	}
 	j.log = c.log.With("job", j.id)
+	j.kept.job = j
 	j.checkpoints.keep = c.opts.CheckpointHistory
 	j.set(JobInitializing)
 	for _, s := range jg.ops {
@@ -159,6 +167,8 @@ func (j *Job) life() {
 	switch {
 	case err == nil:
 		state = JobFinished
+	case errors.Is(err, ErrCanceled) && j.suspend.Load():
+		state = JobSuspended
 	case errors.Is(err, ErrCanceled):
 		state = JobCanceled
 	}
@@ -235,9 +245,18 @@ func (j *Job) awaitSlots() error {
 func (j *Job) attempt() error {
 	j.mu.Lock()
 	j.attempts++
-	a := newAttempt(j, j.attempts, j.from)
+	number, from := j.attempts, j.from
 	j.mu.Unlock()
+	var restored *snapshot
+	if from != nil {
+		var err error
+		if restored, err = j.openPoint(*from); err != nil {
+			return fmt.Errorf("opening the state to start from: %w", err)
+		}
+	}
+	a := newAttempt(j, number, restored)
 	if err := a.build(); err != nil {
+		a.closeStorage()
 		a.cancel(err)
 		return &onceError{err}
 	}
@@ -246,8 +265,12 @@ func (j *Job) attempt() error {
 	j.runs = append(j.runs, a.runID)
 	j.mu.Unlock()
 	if j.quitting() {
+		a.closeStorage()
 		a.cancel(ErrCanceled)
 		return ErrCanceled
+	}
+	if restored != nil {
+		j.checkpoints.restored(RestoreStats{ID: restored.cp.ID, At: j.cluster.clock.Now(), Savepoint: restored.cp.Savepoint, Path: restored.name})
 	}
 	j.set(JobRunning)
 	err := a.execute()

@@ -44,7 +44,9 @@ type pending struct {
 	sources   map[*opSpec]*SourceState
 	stats     *CheckpointStats
 	stopTimer func()
-	finishing bool // everybody has acknowledged; it is being stored and committed
+	save      *state.Savepoint // where it is written
+	begun     *state.Attempt   // or here; neither when nothing is kept
+	finishing bool             // everybody has acknowledged; it is being stored and committed
 }
 
 func newPending(a *attempt, b *barrier, r *request) *pending {
@@ -83,12 +85,11 @@ func (p *pending) missing() string {
 }
 
 // snapshot puts the acknowledgements together.
-func (p *pending) snapshot(a *attempt) (*snapshot, error) {
+func (p *pending) snapshot(a *attempt) (*state.Checkpoint, error) {
 	b := p.barrier
 	cp := &state.Checkpoint{
 		ID: b.id, Savepoint: b.kind.isSavepoint(), Stopped: b.kind == stopSavepoint, Drained: b.drain,
 		JobID: a.job.id, JobName: a.job.name, SQL: a.graph.plan.SQL, Created: b.trigger, MaxParallelism: a.graph.maxPar,
-		Identities: a.identities,
 	}
 	meta := &snapshotMeta{Version: metaVersion, Type: b.kind.String(), Runs: a.job.allRuns(), Operators: map[string]*operatorMeta{}}
 	for _, spec := range a.graph.ops {
@@ -119,5 +120,5 @@ func (p *pending) snapshot(a *attempt) (*snapshot, error) {
 		return nil, fmt.Errorf("metadata of checkpoint %d: %w", b.id, err)
 	}
 	cp.Meta = text
-	return &snapshot{cp: cp, meta: meta}, nil
+	return cp, nil
 }

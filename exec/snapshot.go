@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 
 	"runnel/state"
 )
@@ -11,13 +12,13 @@ import (
 // metaVersion is the version of snapshotMeta. A higher one is refused by number.
 const metaVersion = 1
 
-// snapshot is a checkpoint or savepoint as the engine works with it: what package state keeps, and the engine's own part
-// of it decoded.
+// snapshot is a checkpoint or savepoint that is open for restoring, with the engine's own part decoded.
 type snapshot struct {
-	cp    *state.Checkpoint
-	meta  *snapshotMeta
-	path  string                                              // from where it was read, for messages
-	blobs func(operator string, subtask int) state.BlobReader // keyed state
+	src  *state.Snapshot
+	cp   *state.Checkpoint
+	meta *snapshotMeta
+	name string // for messages: its path, or where it is in the store
+	once sync.Once
 }
 
 // snapshotMeta is the engine's part of a snapshot, as JSON in state.Checkpoint.Meta.
@@ -42,16 +43,22 @@ type Committable struct {
 	Data       []byte `json:"data"`
 }
 
-// openSnapshot decodes the engine's part of a checkpoint.
-func openSnapshot(cp *state.Checkpoint, path string, blobs func(string, int) state.BlobReader) (*snapshot, error) {
-	s := &snapshot{cp: cp, meta: &snapshotMeta{}, path: path, blobs: blobs}
-	if err := json.Unmarshal(cp.Meta, s.meta); err != nil {
-		return nil, fmt.Errorf("%s: the engine's part: %w", path, err)
+// openSnapshot decodes the engine's part of a snapshot.
+func openSnapshot(src *state.Snapshot, name string) (*snapshot, error) {
+	s := &snapshot{src: src, cp: src.Checkpoint, meta: &snapshotMeta{}, name: name}
+	if err := json.Unmarshal(s.cp.Meta, s.meta); err != nil {
+		return nil, fmt.Errorf("%s: the engine's part: %w", name, err)
 	}
 	if s.meta.Version != metaVersion {
-		return nil, fmt.Errorf("%s: the engine's part has version %d, this program reads version %d", path, s.meta.Version, metaVersion)
+		return nil, fmt.Errorf("%s: the engine's part has version %d, this program reads version %d", name, s.meta.Version, metaVersion)
 	}
 	return s, nil
+}
+
+// close ends the use of the snapshot, once.
+func (s *snapshot) close() (err error) {
+	s.once.Do(func() { err = s.src.Close() })
+	return err
 }
 
 // operator gives the state of an operator, nil if there is none.
@@ -86,7 +93,7 @@ func (s *snapshot) keyed(id string) *state.Restored {
 	r := &state.Restored{}
 	for _, sub := range st.Subtasks {
 		if len(sub.States) > 0 {
-			r.Subtasks = append(r.Subtasks, state.RestoredSubtask{SubtaskState: sub, Blobs: s.blobs(id, sub.Subtask)})
+			r.Subtasks = append(r.Subtasks, state.RestoredSubtask{SubtaskState: sub, Blobs: s.src.Blobs(id, sub.Subtask)})
 		}
 	}
 	if len(r.Subtasks) == 0 {

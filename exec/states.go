@@ -32,8 +32,10 @@ func (s JobState) String() string {
 		"RESTARTING", "SUSPENDED", "RECONCILING"}[s]
 }
 
-// Terminal reports whether the job has ended.
-func (s JobState) Terminal() bool { return s == JobFailed || s == JobCanceled || s == JobFinished }
+// Terminal reports whether the job has ended. A SUSPENDED one ended with its cluster, and can be resumed.
+func (s JobState) Terminal() bool {
+	return s == JobFailed || s == JobCanceled || s == JobFinished || s == JobSuspended
+}
 
 // TaskState is the state of a subtask, with Flink's names.
 type TaskState uint8

@@ -1,102 +1,302 @@
 package exec
 
 import (
-	"fmt"
+	"errors"
+	"path/filepath"
 	"sync"
 
 	"runnel/state"
 )
 
-// checkpointStore keeps the checkpoints of one attempt of a job. sink and reader are called by tasks, the rest by the
-// goroutine that completes checkpoints.
-type checkpointStore interface {
-	// sink takes the keyed state of one subtask.
-	sink(b *barrier, operator string, subtask int) state.Sink
-	// complete makes a checkpoint durable: from then on it can be restored. What is no longer retained goes.
-	complete(s *snapshot) (path string, err error)
-	// abort forgets what a checkpoint that failed has written.
-	abort(checkpoint int64)
+// stores are the places where a cluster's jobs keep their checkpoints, opened when first needed.
+type stores struct {
+	dir string // of the badger backend; "" has none
+
+	mu     sync.Mutex
+	memory *state.Store
+	badger *state.Store
 }
 
-// memoryBlobs is the checkpointStore of the hashmap backend: checkpoints live as long as the process.
-type memoryBlobs struct {
+// get gives the store of a state backend.
+func (s *stores) get(inMemory bool) (*state.Store, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if inMemory || s.dir == "" {
+		if s.memory == nil {
+			s.memory = state.NewMemoryStore()
+		}
+		return s.memory, nil
+	}
+	if s.badger == nil {
+		b, err := state.OpenBadgerStore(s.dir)
+		if err != nil {
+			return nil, err
+		}
+		s.badger = b
+	}
+	return s.badger, nil
+}
+
+func (s *stores) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var err error
+	for _, st := range []*state.Store{s.memory, s.badger} {
+		if st != nil {
+			err = errors.Join(err, st.Close())
+		}
+	}
+	s.memory, s.badger = nil, nil
+	return err
+}
+
+// publishRoot is where completed checkpoints get a path: execution.checkpointing.dir, or the cluster's default; "" for
+// nowhere.
+func (c *Cluster) publishRoot(cfg *JobConfig) string {
+	switch {
+	case cfg.Checkpoint.InMemory || c.opts.Dir == "":
+		return ""
+	case cfg.Checkpoint.Dir != "":
+		return cfg.Checkpoint.Dir
+	}
+	return filepath.Join(c.opts.Dir, "checkpoints")
+}
+
+// restorePoint is what an attempt starts from: a path, or a checkpoint in the job's own store.
+type restorePoint struct {
+	path string
+	at   state.Location
+}
+
+// openPoint opens a restore point.
+func (j *Job) openPoint(p restorePoint) (*snapshot, error) {
+	store, err := j.cluster.stores.get(j.cfg.Checkpoint.InMemory)
+	if err != nil {
+		return nil, err
+	}
+	var src *state.Snapshot
+	name := p.path
+	if name != "" {
+		src, err = store.OpenPath(name)
+	} else {
+		name = p.at.String()
+		src, err = store.Open(p.at)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s, err := openSnapshot(src, name)
+	if err != nil {
+		return nil, errors.Join(err, src.Close())
+	}
+	return s, nil
+}
+
+// kept is a checkpoint that a job retains.
+type kept struct {
+	at      state.Location
+	path    string         // where it is published, "" if it is not
+	attempt *state.Attempt // the one that wrote it, for as long as that writes
+}
+
+// retained is the checkpoints of a job, oldest first.
+type retained struct {
 	job *Job
 
-	mu    sync.Mutex
-	blobs map[blobKey][]byte
+	mu  sync.Mutex
+	all []kept
 }
 
-type blobKey struct {
-	operator   string
-	subtask    int
-	checkpoint int64
-	seq        uint32
+// add takes in a checkpoint that is complete, and drops the oldest ones beyond the number to retain.
+func (r *retained) add(k kept) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, k)
+	for len(r.all) > r.job.cfg.Checkpoint.retained() {
+		r.drop(r.all[0])
+		r.all = r.all[1:]
+	}
 }
 
-func newMemoryBlobs(j *Job) *memoryBlobs { return &memoryBlobs{job: j, blobs: map[blobKey][]byte{}} }
-
-// memoryPart is the blobs of one subtask.
-type memoryPart struct {
-	m        *memoryBlobs
-	operator string
-	subtask  int
+// drop removes a checkpoint: first its public name, then what is behind it.
+func (r *retained) drop(k kept) {
+	err := r.remove(k)
+	if err != nil {
+		r.job.log.Warn("dropping a checkpoint", "checkpoint", k.at.Checkpoint, "error", err)
+	}
+	if k.at.Job == r.job.id {
+		r.job.checkpoints.discarded(k.at.Checkpoint)
+	}
 }
 
-// Put keeps a blob.
-func (p memoryPart) Put(ref state.BlobRef, data []byte) error {
-	p.m.mu.Lock()
-	defer p.m.mu.Unlock()
-	p.m.blobs[blobKey{p.operator, p.subtask, ref.Checkpoint, ref.Seq}] = data
+func (r *retained) remove(k kept) error {
+	if k.path != "" {
+		if err := state.Unpublish(k.path); err != nil {
+			return err
+		}
+	}
+	if k.attempt != nil {
+		return k.attempt.Drop(k.at.Checkpoint)
+	}
+	store, err := r.job.cluster.stores.get(r.job.cfg.Checkpoint.InMemory)
+	if err != nil {
+		return err
+	}
+	return store.Drop(k.at)
+}
+
+// ended notes that an attempt writes no more.
+func (r *retained) ended(a *state.Attempt) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.all {
+		if r.all[i].attempt == a {
+			r.all[i].attempt = nil
+		}
+	}
+}
+
+// clear drops everything.
+func (r *retained) clear() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, k := range r.all {
+		r.drop(k)
+	}
+	r.all = nil
+}
+
+// retire deals with the checkpoints of a job that has ended, as its retention says. A finished job needs none, and one
+// that ends with its process keeps them for a resume.
+func (j *Job) retire(end JobState) {
+	keep := false
+	switch end {
+	case JobSuspended:
+		keep = true
+	case JobFailed:
+		keep = j.cfg.Checkpoint.Retention != RetainNone
+	case JobCanceled:
+		keep = j.cfg.Checkpoint.Retention == RetainOnCancel
+	}
+	if !keep {
+		j.kept.clear()
+	}
+}
+
+// storage gives the place for this attempt's checkpoints, made when first needed.
+func (a *attempt) storage() (*state.Attempt, *state.Store, error) {
+	store, err := a.job.cluster.stores.get(a.cfg.Checkpoint.InMemory)
+	if err != nil {
+		return nil, nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.stored == nil {
+		if a.stored, err = store.Attempt(a.job.id); err != nil {
+			return nil, nil, err
+		}
+	}
+	return a.stored, store, nil
+}
+
+// closeStorage ends the use of stores.
+func (a *attempt) closeStorage() {
+	a.closeRestored()
+	if a.stored == nil {
+		return
+	}
+	a.job.kept.ended(a.stored)
+	if err := a.stored.Close(); err != nil {
+		a.log.Warn("closing the checkpoint store", "error", err)
+	}
+}
+
+// closeRestored lets go of the snapshot that the attempt was restored from.
+func (a *attempt) closeRestored() {
+	if a.restored == nil {
+		return
+	}
+	if err := a.restored.close(); err != nil {
+		a.log.Warn("closing the restored snapshot", "error", err)
+	}
+}
+
+// blobs prepares the place for the keyed state of a checkpoint.
+func (a *attempt) begin(p *pending) error {
+	b := p.barrier
+	if !b.keep {
+		return nil
+	}
+	if b.kind.isSavepoint() {
+		s, err := state.CreateSavepoint(p.req.dir, a.job.id)
+		if err != nil {
+			return err
+		}
+		p.save, b.sink = s, s.Sink
+		return nil
+	}
+	at, _, err := a.storage()
+	if err != nil {
+		return err
+	}
+	if err := at.Begin(b.id, b.completed); err != nil {
+		return err
+	}
+	p.begun = at
+	b.sink = func(operator string, subtask int, _ state.Range) state.Sink { return at.Sink(b.id, operator, subtask) }
 	return nil
 }
 
-// Blob gives one back.
-func (p memoryPart) Blob(ref state.BlobRef) ([]byte, error) {
-	p.m.mu.Lock()
-	defer p.m.mu.Unlock()
-	b, ok := p.m.blobs[blobKey{p.operator, p.subtask, ref.Checkpoint, ref.Seq}]
-	if !ok {
-		return nil, fmt.Errorf("blob %d/%d of %s, subtask %d: not in memory", ref.Checkpoint, ref.Seq, p.operator, p.subtask)
+// abort forgets what a checkpoint that failed has written.
+func (p *pending) abort() error {
+	switch {
+	case p.save != nil:
+		return p.save.Abort()
+	case p.begun != nil:
+		return p.begun.Abort(p.barrier.id)
 	}
-	return b, nil
+	return nil
 }
 
-func (m *memoryBlobs) sink(_ *barrier, operator string, subtask int) state.Sink {
-	return memoryPart{m, operator, subtask}
-}
-
-// complete keeps the blobs that the checkpoint refers to and those written since.
-func (m *memoryBlobs) complete(s *snapshot) (string, error) {
-	s.blobs = func(operator string, subtask int) state.BlobReader { return memoryPart{m, operator, subtask} }
-	if s.cp.Savepoint {
+// persist makes a completed checkpoint durable and gives the path from which it can be restored.
+func (a *attempt) persist(p *pending, cp *state.Checkpoint) (path string, err error) {
+	if !p.barrier.keep {
 		return "", nil
 	}
-	used := map[blobKey]bool{}
-	for _, o := range s.cp.Operators {
-		for _, sub := range o.Subtasks {
-			for _, h := range sub.States {
-				for _, r := range h.Blobs {
-					used[blobKey{o.ID, sub.Subtask, r.Checkpoint, r.Seq}] = true
-				}
-			}
+	if cp.Identities, err = a.job.identify(a.ctx); err != nil {
+		return "", err
+	}
+	if p.save != nil {
+		if err := p.save.Complete(cp); err != nil {
+			return "", err
+		}
+		if p.barrier.kind == stopSavepoint {
+			a.job.restoreFrom(restorePoint{path: p.save.Path()}, cp.ID)
+		}
+		return p.save.Path(), nil
+	}
+	at, store, err := a.storage()
+	if err != nil {
+		return "", err
+	}
+	if err := at.Complete(cp); err != nil {
+		return "", err
+	}
+	loc := at.Location(cp.ID)
+	a.job.restoreFrom(restorePoint{at: loc}, cp.ID)
+	if root := a.job.cluster.publishRoot(a.cfg); root != "" {
+		if path, err = store.Publish(root, cp, loc); err != nil {
+			a.log.Warn("publishing a checkpoint", "checkpoint", cp.ID, "error", err)
+			path = ""
 		}
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for k := range m.blobs {
-		if k.checkpoint <= s.cp.ID && !used[k] {
-			delete(m.blobs, k)
-		}
-	}
-	return "", nil
+	a.job.kept.add(kept{at: loc, path: path, attempt: at})
+	return path, nil
 }
 
-func (m *memoryBlobs) abort(checkpoint int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for k := range m.blobs {
-		if k.checkpoint == checkpoint {
-			delete(m.blobs, k)
-		}
-	}
+// restoreFrom notes what the next attempt starts from.
+func (j *Job) restoreFrom(p restorePoint, id int64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.from, j.lastCompleted = &p, id
 }

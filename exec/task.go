@@ -215,9 +215,7 @@ func (t *task) between() error {
 		return err
 	}
 	if t.drain != nil {
-		if err := t.drainSome(); err != nil {
-			return err
-		}
+		t.drainSome()
 	}
 	if timeout := t.run.cfg.BufferTimeout; timeout >= 0 && len(t.outs) > 0 {
 		if now := time.Now(); now.Sub(t.lastFlush) >= timeout {
