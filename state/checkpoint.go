@@ -11,6 +11,7 @@ import (
 // Checkpoint is all that is known about a completed checkpoint or savepoint but the bytes of its states. It is kept as
 // JSON: behind the marker in a Store, in a file named _metadata of a savepoint.
 type Checkpoint struct {
+	Format         string            `json:"format,omitempty"` // "savepoint"
 	Version        int               `json:"version"`
 	ID             int64             `json:"id"`
 	Savepoint      bool              `json:"savepoint,omitempty"`
@@ -160,7 +161,9 @@ type RestoredSubtask struct {
 
 // File is one data file of a savepoint.
 type File struct {
-	Name  string `json:"name"`
-	Bytes int64  `json:"bytes"`
-	CRC   uint32 `json:"crc32c"`
+	Name     string `json:"name"`
+	Operator string `json:"operator"`
+	Subtask  int    `json:"subtask"`
+	Bytes    int64  `json:"bytes"`
+	CRC      uint32 `json:"crc32c"`
 }

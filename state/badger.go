@@ -1,0 +1,382 @@
+package state
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/options"
+)
+
+// OpenBadgerStore opens the store in a directory, which is made if it does not exist: the state backend badger. Every
+// attempt of a job has a database of its own below it: Badger frees space by one time stamp per database, which a job
+// that keeps an old checkpoint would hold back for all others, and a database goes in one piece.
+func OpenBadgerStore(dir string) (*Store, error) {
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint store: %w", err)
+	}
+	return &Store{files: badgerPlaces(dir), open: map[place]*openPlace{}}, nil
+}
+
+// badgerPlaces is the directory: below it one per job, below that one per attempt.
+type badgerPlaces string
+
+// removing is the prefix of directories that are about to go.
+const removing = ".removing-"
+
+func (b badgerPlaces) dir() string { return string(b) }
+
+func (b badgerPlaces) path(p place) string {
+	return filepath.Join(string(b), url.PathEscape(p.job), fmt.Sprintf("attempt-%d", p.attempt))
+}
+
+func (b badgerPlaces) open(p place, create bool) (kv, error) {
+	kv := &badgerKV{path: b.path(p), batches: map[int64]*badger.WriteBatch{}, pieces: map[string]int{}}
+	if create {
+		return kv, nil // opened with the first write
+	}
+	if _, err := os.Stat(kv.path); err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, ErrNoCheckpoint
+		}
+		return nil, err
+	}
+	_, err := kv.database()
+	return kv, err
+}
+
+func (b badgerPlaces) list() ([]place, error) {
+	var all []place
+	jobs, err := os.ReadDir(string(b))
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range jobs {
+		job, err := url.PathUnescape(j.Name())
+		if err != nil || !j.IsDir() {
+			continue
+		}
+		attempts, err := os.ReadDir(filepath.Join(string(b), j.Name()))
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range attempts {
+			n, ok := strings.CutPrefix(a.Name(), "attempt-")
+			if i, err := strconv.Atoi(n); ok && err == nil && a.IsDir() {
+				all = append(all, place{job, i})
+			}
+		}
+	}
+	slices.SortFunc(all, comparePlaces)
+	return all, nil
+}
+
+// remove renames before it deletes, so that half a database is never taken for a whole one. What an earlier removal
+// left goes too.
+func (b badgerPlaces) remove(p place) error {
+	path := b.path(p)
+	job := filepath.Dir(path)
+	err := os.Rename(path, filepath.Join(job, removing+filepath.Base(path)))
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil // nothing was ever written
+	}
+	rest, _ := filepath.Glob(filepath.Join(job, removing+"*"))
+	for _, r := range rest {
+		err = errors.Join(err, os.RemoveAll(r))
+	}
+	_ = os.Remove(job) // fails as long as there are other attempts
+	return err
+}
+
+// badgerKV is one database. Blobs and metadata are values of at most pieceSize bytes; the first two bytes of the first
+// piece tell how many there are. The version of a value is its checkpoint.
+type badgerKV struct {
+	path string
+
+	mu      sync.Mutex
+	db      *badger.DB
+	batches map[int64]*badger.WriteBatch
+	pieces  map[string]int // keys with more than one piece
+}
+
+// pieceSize keeps values below the size from which Badger would put them into its value log, which never shrinks here.
+const pieceSize = 512 << 10
+
+// badgerOptions are the settings that were measured to matter: small tables in memory, no caches, no conflict detection,
+// one version, every write synced (Badger's Sync covers only the newest table in memory).
+func badgerOptions(path string) badger.Options {
+	return badger.DefaultOptions(path).WithLogger(nil).WithMetricsEnabled(false).WithDetectConflicts(false).
+		WithNumVersionsToKeep(1).WithCompression(options.None).WithBlockCacheSize(0).WithNumCompactors(2).
+		WithMemTableSize(16 << 20).WithNumMemtables(3).WithValueLogFileSize(16 << 20).WithBaseLevelSize(8 << 20).
+		WithSyncWrites(true)
+}
+
+// database opens the database if it is not open yet.
+func (k *badgerKV) database() (*badger.DB, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.db != nil {
+		return k.db, nil
+	}
+	if err := os.MkdirAll(k.path, 0o755); err != nil {
+		return nil, err
+	}
+	db, err := badger.OpenManaged(badgerOptions(k.path))
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", k.path, err)
+	}
+	k.db = db
+	return db, nil
+}
+
+// batch gives the batch of writes of a checkpoint.
+func (k *badgerKV) batch(checkpoint int64) (*badger.WriteBatch, error) {
+	db, err := k.database()
+	if err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	b := k.batches[checkpoint]
+	if b == nil {
+		b = db.NewWriteBatchAt(uint64(checkpoint))
+		k.batches[checkpoint] = b
+	}
+	return b, nil
+}
+
+func pieceKey(key []byte, i int) []byte {
+	return binary.BigEndian.AppendUint16(slices.Clone(key), uint16(i))
+}
+
+func (k *badgerKV) put(checkpoint int64, key, value []byte) error {
+	b, err := k.batch(checkpoint)
+	if err != nil {
+		return err
+	}
+	n := max(1, (len(value)+pieceSize-1)/pieceSize)
+	if n > math.MaxUint16 {
+		return fmt.Errorf("value of %d bytes is too large", len(value))
+	}
+	if n > 1 {
+		k.mu.Lock()
+		k.pieces[string(key)] = n
+		k.mu.Unlock()
+	}
+	for i := range n {
+		piece := value[i*pieceSize : min((i+1)*pieceSize, len(value))]
+		if i == 0 {
+			piece = append(binary.LittleEndian.AppendUint16(make([]byte, 0, len(piece)+2), uint16(n)), piece...)
+		}
+		if err := b.SetEntryAt(badger.NewEntry(pieceKey(key, i), piece), uint64(checkpoint)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// abort gives up what was put under a checkpoint. Some of it may have been written already.
+func (k *badgerKV) abort(checkpoint int64, keys [][]byte) error {
+	k.mu.Lock()
+	b := k.batches[checkpoint]
+	delete(k.batches, checkpoint)
+	k.mu.Unlock()
+	if b == nil {
+		return nil // nothing was put
+	}
+	b.Cancel()
+	return k.remove(checkpoint+1, keys)
+}
+
+func (k *badgerKV) remove(at int64, keys [][]byte) error {
+	db, err := k.database()
+	if err != nil {
+		return err
+	}
+	b := db.NewWriteBatchAt(uint64(at))
+	defer b.Cancel()
+	for _, key := range keys {
+		k.mu.Lock()
+		n := max(1, k.pieces[string(key)])
+		delete(k.pieces, string(key))
+		k.mu.Unlock()
+		for i := range n {
+			if err := b.DeleteAt(pieceKey(key, i), uint64(at)); err != nil {
+				return err
+			}
+		}
+	}
+	return b.Flush()
+}
+
+func markKey(checkpoint int64) []byte {
+	return binary.BigEndian.AppendUint64([]byte("m"), uint64(checkpoint))
+}
+func metaKey(checkpoint int64) []byte {
+	return binary.BigEndian.AppendUint64([]byte("c"), uint64(checkpoint))
+}
+
+// commit flushes and syncs blobs and metadata, then writes the mark, and syncs again. A batch spans several
+// transactions, so after a crash half of one may be there; what has no mark does not count.
+func (k *badgerKV) commit(checkpoint int64, meta []byte) error {
+	if err := k.put(checkpoint, metaKey(checkpoint), meta); err != nil {
+		return err
+	}
+	b, err := k.batch(checkpoint)
+	if err != nil {
+		return err
+	}
+	k.mu.Lock()
+	delete(k.batches, checkpoint)
+	k.mu.Unlock()
+	if err := b.Flush(); err != nil {
+		return err
+	}
+	if err := k.db.Sync(); err != nil {
+		return err
+	}
+	mark := k.db.NewWriteBatchAt(uint64(checkpoint))
+	defer mark.Cancel()
+	sum := binary.LittleEndian.AppendUint32(nil, crc32.Checksum(meta, castagnoli))
+	if err := mark.SetEntryAt(badger.NewEntry(markKey(checkpoint), sum), uint64(checkpoint)); err != nil {
+		return err
+	}
+	if err := mark.Flush(); err != nil {
+		return err
+	}
+	return k.db.Sync()
+}
+
+// forget takes the mark away first. Space is freed by compactions, of what no checkpoint from oldest on can see.
+func (k *badgerKV) forget(checkpoint, oldest int64) error {
+	db, err := k.database()
+	if err != nil {
+		return err
+	}
+	at := uint64(max(checkpoint, oldest))
+	b := db.NewWriteBatchAt(at)
+	defer b.Cancel()
+	if err := b.DeleteAt(markKey(checkpoint), at); err != nil {
+		return err
+	}
+	if err := b.Flush(); err != nil {
+		return err
+	}
+	if err := k.remove(int64(at), [][]byte{metaKey(checkpoint)}); err != nil {
+		return err
+	}
+	db.SetDiscardTs(uint64(oldest))
+	return nil
+}
+
+func (k *badgerKV) get(key []byte) ([]byte, error) {
+	db, err := k.database()
+	if err != nil {
+		return nil, err
+	}
+	txn := db.NewTransactionAt(math.MaxUint64, false)
+	defer txn.Discard()
+	first, err := getPiece(txn, key, 0)
+	if err != nil {
+		return nil, err
+	}
+	if len(first) < 2 {
+		return nil, errors.New("value is cut short")
+	}
+	n := int(binary.LittleEndian.Uint16(first))
+	value := first[2:]
+	for i := 1; i < n; i++ {
+		piece, err := getPiece(txn, key, i)
+		if err != nil {
+			return nil, err
+		}
+		value = append(value, piece...)
+	}
+	return value, nil
+}
+
+func getPiece(txn *badger.Txn, key []byte, i int) ([]byte, error) {
+	item, err := txn.Get(pieceKey(key, i))
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return nil, errors.New("value is not in the store")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return item.ValueCopy(nil)
+}
+
+func (k *badgerKV) committed() (map[int64][]byte, error) {
+	if _, err := os.Stat(k.path); errors.Is(err, os.ErrNotExist) {
+		return map[int64][]byte{}, nil // a new attempt that has written nothing
+	}
+	db, err := k.database()
+	if err != nil {
+		return nil, err
+	}
+	marks, err := readMarks(db)
+	if err != nil {
+		return nil, err
+	}
+	all := map[int64][]byte{}
+	for id, sum := range marks {
+		meta, err := k.get(metaKey(id))
+		if err != nil {
+			return nil, fmt.Errorf("metadata of checkpoint %d: %w", id, err)
+		}
+		if got := crc32.Checksum(meta, castagnoli); got != sum {
+			return nil, fmt.Errorf("metadata of checkpoint %d is damaged: checksum %08x, want %08x", id, got, sum)
+		}
+		all[id] = meta
+	}
+	return all, nil
+}
+
+// readMarks gives the checkpoints that are whole, with the checksum of their metadata.
+func readMarks(db *badger.DB) (map[int64]uint32, error) {
+	marks := map[int64]uint32{}
+	txn := db.NewTransactionAt(math.MaxUint64, false)
+	defer txn.Discard()
+	it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte("m")})
+	defer it.Close()
+	for it.Rewind(); it.Valid(); it.Next() {
+		key := it.Item().Key()
+		v, err := it.Item().ValueCopy(nil)
+		if err != nil {
+			return nil, err
+		}
+		if len(key) != 9 || len(v) != 4 {
+			return nil, errors.New("a checkpoint's mark is damaged")
+		}
+		marks[int64(binary.BigEndian.Uint64(key[1:]))] = binary.LittleEndian.Uint32(v)
+	}
+	return marks, nil
+}
+
+func (k *badgerKV) close() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.db == nil {
+		return nil
+	}
+	for _, b := range k.batches {
+		b.Cancel()
+	}
+	err := k.db.Close()
+	k.db = nil
+	return err
+}
