@@ -177,3 +177,48 @@ func BenchmarkTumbleAggregate(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkIntervalJoin(b *testing.B) {
+	for _, rate := range benchRates {
+		b.Run(rate.name, func(b *testing.B) {
+			f := fieldsOf("k int!, v int!, ts rowtime!")
+			op := NewIntervalJoin(IntervalJoining{
+				Left: f, Right: f, LeftKeys: []int{0}, RightKeys: []int{0}, LeftTime: 2, RightTime: 2,
+				Lower: -60_000, Upper: 60_000, Rowtime: true,
+			})
+			if err := op.Open(benchContext(b)); err != nil {
+				b.Fatal(err)
+			}
+			// At 100,000 rows a second a minute on both sides is 12 million rows a side; orders come for 1e7 keys.
+			const n = 1000
+			keys := 10_000_000
+			if rate.perMs < 1 {
+				keys = 1000
+			}
+			bs, wms := timedBatches(f, keys, n, rate.perMs, 0)
+			span := int64(float64(n*types.BatchRows) / rate.perMs)
+			perRow(b, func(i int) error {
+				k := i / types.BatchRows % n
+				if i >= n*types.BatchRows {
+					shiftTimes(bs[k].Cols[2], span)
+				}
+				if rate.perMs < 1 { // a watermark behind every row
+					bs[k].Marks = bs[k].Marks[:0]
+					for j, us := range bs[k].Cols[2].Int {
+						bs[k].Marks = append(bs[k].Marks, types.Mark{Pos: int32(j + 1), Time: us/1000 - 4000})
+					}
+				}
+				input := k & 1
+				if err := op.Process(input, bs[k]); err != nil {
+					return err
+				}
+				for input := range 2 {
+					if err := op.Watermark(input, wms[k]+int64(i/types.BatchRows/n)*span); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		})
+	}
+}

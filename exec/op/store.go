@@ -33,7 +33,8 @@ func valueKind(k expr.SlotKind) state.ValueKind {
 
 // store gives the accumulator of one aggregate call the values of its record that are not words.
 type store struct {
-	g       *group
+	m       *state.Map
+	ref     state.Ref
 	from    int     // the call's first value
 	slots   []elems // by value, to be handed out without allocating
 	reading bool    // elements are only looked at: they need not be noted as changed
@@ -44,17 +45,17 @@ func (st *store) of(g *group, s *aggSlot) expr.Store {
 	if !s.acc.Stored {
 		return nil
 	}
-	st.g, st.from = g, s.from
+	st.m, st.ref, st.from = g.m, g.ref, s.from
 	return st
 }
 
-func (st *store) Bytes(slot int) (string, bool) { return st.g.m.Bytes(st.g.ref, st.from+slot) }
+func (st *store) Bytes(slot int) (string, bool) { return st.m.Bytes(st.ref, st.from+slot) }
 
-func (st *store) PutBytes(slot int, s string) { st.g.m.PutBytes(st.g.ref, st.from+slot, s) }
+func (st *store) PutBytes(slot int, s string) { st.m.PutBytes(st.ref, st.from+slot, s) }
 
 func (st *store) Elems(slot int) expr.Elems {
 	e := &st.slots[st.from+slot]
-	*e = elems{c: st.g.m.Collection(st.from + slot), owner: st.g.ref, reading: st.reading}
+	*e = elems{c: st.m.Collection(st.from + slot), owner: st.ref, reading: st.reading}
 	return e
 }
 
