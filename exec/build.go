@@ -44,6 +44,12 @@ func newOperator(s *opSpec) (op.Operator, error) {
 			In: in().Fields, Out: n.Fields, Window: window(n.Window), Keys: n.Keys, Aggs: n.Aggs, Props: props,
 			Retract: updates(in()), Attached: n.Attached, StartCol: n.StartCol, EndCol: n.EndCol,
 		}), nil
+	case *plan.IntervalJoin:
+		l, r := in().Fields, n.Inputs[1].Base().Fields
+		return op.NewIntervalJoin(op.IntervalJoining{
+			Kind: op.JoinKind(n.Join), Left: l, Right: r, LeftKeys: n.LeftKeys, RightKeys: n.RightKeys, LeftTime: n.LeftTime,
+			RightTime: n.RightTime, Lower: n.Lower, Upper: n.Upper, Rowtime: n.Rowtime, Cond: n.Cond, NullSafe: n.NullSafe,
+		}), nil
 	case *plan.Sort:
 		return op.NewSort(n.Fields, sortKeys(n.Keys)), nil
 	case *plan.SortLimit:

@@ -7,8 +7,8 @@ import (
 )
 
 func TestBatchAggregate(t *testing.T) {
-	r, g := aggRig(t, "k string, v int", 1, "SUM v", "COUNT", "COUNT DISTINCT v", "MAX k")
-	r.make = func() Operator { return NewBatchAggregate(*g) }
+	r, _ := aggRig(t, "k string, v int", 1, "SUM v", "COUNT", "COUNT DISTINCT v", "MAX k")
+	r.batch = true
 	r.check = Check{Mode: types.InsertOnly}
 	r.runBounded(t, `
 		+I b 1
@@ -25,8 +25,8 @@ func TestBatchAggregate(t *testing.T) {
 }
 
 func TestBatchGlobalAggregate(t *testing.T) {
-	r, g := aggRig(t, "v int", 0, "SUM v", "COUNT", "COUNT DISTINCT v")
-	r.make = func() Operator { return NewBatchAggregate(*g) }
+	r, _ := aggRig(t, "v int", 0, "SUM v", "COUNT", "COUNT DISTINCT v")
+	r.batch = true
 	r.runBounded(t, `
 		end
 			+I NULL 0 0
@@ -43,8 +43,8 @@ func TestBatchGlobalAggregate(t *testing.T) {
 }
 
 func TestBatchDistinct(t *testing.T) {
-	r, g := aggRig(t, "k string, v int", 2)
-	r.make = func() Operator { return NewBatchAggregate(*g) }
+	r, _ := aggRig(t, "k string, v int", 2)
+	r.batch = true
 	r.runBounded(t, `
 		end
 			watermark max

@@ -22,11 +22,12 @@ type Grouping struct {
 // GroupAggregate keeps one accumulator record per key and gives, for every row and in input order, what the row changes:
 // +I for the first row of a key, -U and +U when a result changes, -D when the last row is taken back, nothing when the
 // result stays as it was. With a TTL an unchanged result is given again, so that the state behind lives on. A retraction
-// for an unknown key is ignored.
+// for an unknown key is ignored. In batch mode it is a BatchAggregate.
 type GroupAggregate struct {
 	single
-	spec Grouping
-	aggs *aggregates
+	spec  Grouping
+	batch *BatchAggregate // nil in streaming mode
+	aggs  *aggregates
 
 	keys  batchKeys
 	table *state.Table
@@ -45,6 +46,10 @@ func NewGroupAggregate(spec Grouping) *GroupAggregate { return &GroupAggregate{s
 // Open compiles the aggregates.
 func (g *GroupAggregate) Open(ctx *Context) error {
 	g.ctx = ctx
+	if ctx.Env.Batch {
+		g.batch = NewBatchAggregate(g.spec)
+		return g.batch.Open(ctx)
+	}
 	var err error
 	if g.aggs, err = newAggregates(g.spec.Aggs, g.spec.In, g.spec.Retract, ctx.Env); err != nil {
 		return err
@@ -70,6 +75,9 @@ func (g *GroupAggregate) descriptor() state.Descriptor {
 
 // Process applies the rows one by one.
 func (g *GroupAggregate) Process(_ int, b *types.Batch) error {
+	if g.batch != nil {
+		return g.batch.Process(0, b)
+	}
 	if g.spec.TTL > 0 {
 		g.ctx.State.StartBatch()
 		g.table.Sweep(sweepRows)
@@ -78,6 +86,14 @@ func (g *GroupAggregate) Process(_ int, b *types.Batch) error {
 		return err
 	}
 	return g.flush(b)
+}
+
+// EndInput gives the results of batch mode.
+func (g *GroupAggregate) EndInput(int) error {
+	if g.batch == nil {
+		return nil
+	}
+	return g.batch.EndInput(0)
 }
 
 // sweepRows is the number of records that a batch looks at in search of expired ones.
