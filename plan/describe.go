@@ -76,7 +76,7 @@ func (d *describer) node(n Node) {
 		d.add("orderBy", orderText(in, n.Keys))
 		d.limits(n.Offset, n.Limit)
 		if n.Strategy != NoStrategy {
-			d.add("strategy", strategyText(n.Strategy, nil))
+			d.add("strategy", strategyText(n.Strategy, n.Key))
 		}
 	case *Limit:
 		d.limits(n.Offset, n.Limit)
@@ -377,6 +377,24 @@ func digestNode(n Node) string {
 		fmt.Fprintf(&b, "|%v|%v|%v|%v", n.LeftKeys, n.RightKeys, n.LeftTTL, n.RightTTL)
 	case *IntervalJoin:
 		fmt.Fprintf(&b, "|%v|%v", n.LeftKeys, n.RightKeys)
+	case *Rank:
+		fmt.Fprintf(&b, "|%v|%v|%d|%v", n.Keys, n.Order, n.ToColumn, n.Key)
+	case *Deduplicate:
+		fmt.Fprintf(&b, "|%v|%d", n.Keys, n.Time)
+	case *WindowRank:
+		fmt.Fprintf(&b, "|%v|%v|%d|%d", n.Keys, n.Order, n.StartCol, n.EndCol)
+	case *WindowDeduplicate:
+		fmt.Fprintf(&b, "|%v|%d|%d|%d", n.Keys, n.Time, n.StartCol, n.EndCol)
+	case *OverAggregate:
+		fmt.Fprintf(&b, "|%v|%v|%s", n.Keys, n.Order, aggDigest(n.Aggs))
+	case *WindowTableFunction:
+		fmt.Fprintf(&b, "|%+v", n.Window)
+	case *Exchange:
+		fmt.Fprintf(&b, "|%v", n.Keys)
+	case *ChangelogNormalize:
+		fmt.Fprintf(&b, "|%v", n.Keys)
+	case *SortLimit:
+		fmt.Fprintf(&b, "|%v", n.Keys)
 	}
 	if j, ok := n.(interface{ condition() expr.Expr }); ok && j.condition() != nil {
 		b.WriteString("|on " + expr.Digest(j.condition()))

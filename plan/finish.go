@@ -22,6 +22,9 @@ func (p *planning) optimize(root Node) (Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if root, err = bottomUp(root, p.refuseOver); err != nil {
+		return nil, err
+	}
 	root = pure(root, mergeCalcs)
 	root, _ = prune(root, allNeeds(root))
 	root = pure(root, mergeCalcs)
@@ -403,6 +406,8 @@ func intervalBound(n *IntervalJoin) string {
 	return fmt.Sprintf("the interval: a left row until %s is %s past it, a right row until it is %s past it", word,
 		spanText(time.Duration(left)*time.Millisecond), spanText(time.Duration(right)*time.Millisecond))
 }
+
+func millis(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
 // spanText prints a duration in its greatest whole unit, as plans do: 10 min.
 func spanText(d time.Duration) string {

@@ -260,25 +260,72 @@ type WindowJoin struct {
 	Cond                                     expr.Expr
 }
 
-// WindowRank gives the first rows of each window, by an order, when the watermark passes its end.
+// WindowRank gives the rows From..To of each window and key, by an order, when the watermark passes the window's end.
 type WindowRank struct {
 	Info
 	Window           Window
 	StartCol, EndCol int
-	Keys             []int
+	Keys             []int // without the window's columns
 	Order            []SortKey
 	From, To         int64
-	Number           bool // the rank is the last column
+	Number           bool // the rank is the last column, a BIGINT
 }
 
-// WindowDeduplicate gives the first or last row by time of each window and key when the watermark passes its end.
+// WindowDeduplicate gives the first or last row by time of each window and key when the watermark passes the window's end.
 type WindowDeduplicate struct {
 	Info
 	Window           Window
 	StartCol, EndCol int
-	Keys             []int
+	Keys             []int // without the window's columns
 	Time             int
 	Last             bool
+}
+
+// RankFunc is the function that numbers the rows of a top-N.
+type RankFunc uint8
+
+const (
+	RowNumber RankFunc = iota
+	RankWithGaps
+	DenseRank
+)
+
+// Rank gives the rows From..To of each key by an order: a top-N.
+type Rank struct {
+	Info
+	Func     RankFunc
+	Keys     []int
+	Order    []SortKey
+	From, To int64 // To is -1 when ToColumn holds it
+	ToColumn int   // a column with the last rank, read from the first row of each key; -1 for none
+	Number   bool  // the rank is the last column, a BIGINT
+	Strategy RankStrategy
+	Key      []int // of UpdateFast: the upsert key of the input by which rows replace each other
+}
+
+// Deduplicate keeps the first or the last row of each key by time.
+type Deduplicate struct {
+	Info
+	Keys    []int
+	Time    int // the time attribute
+	Rowtime bool
+	Last    bool
+}
+
+// OverAggregate gives every input row with aggregates over the rows before it: of its key, ordered by time.
+type OverAggregate struct {
+	Info
+	Keys  []int
+	Order []SortKey
+	Frame Frame
+	Aggs  []expr.AggCall // ROW_NUMBER, LAG and the like are known by name
+}
+
+// Frame is the range of rows around the current one.
+type Frame struct {
+	Rows bool // counted in rows, else by the distance of the order's column
+	// Before and After are how far the frame reaches: rows, or milliseconds for an order by time; -1 for all.
+	Before, After int64
 }
 
 // SortKey is one key of an ordering.
@@ -307,6 +354,7 @@ type SortLimit struct {
 	Keys          []SortKey
 	Offset, Limit int64 // Limit -1 for no limit (batch only)
 	Strategy      RankStrategy
+	Key           []int // of UpdateFast: the upsert key of the input by which rows replace each other
 }
 
 // RankStrategy is how a top-N keeps its rows (semantics.md 6.14).

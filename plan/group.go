@@ -25,6 +25,7 @@ type grouping struct {
 	aggs     []aggregate
 	naming   string // the name for an aggregate that is a select item by itself
 	legacy   *legacyWindow
+	having   expr.Expr // of a SELECT with OVER calls, which come after it
 }
 
 // aggregate is a call before its arguments have become columns.

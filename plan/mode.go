@@ -185,6 +185,7 @@ type choice struct {
 	in       []*choice
 	drop     bool // a DropUpdateBefore goes on top
 	strategy RankStrategy
+	key      []int // of UpdateFast
 }
 
 // encode finds a choice for a subtree, nil when there is none (semantics.md 2.3).

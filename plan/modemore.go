@@ -1,7 +1,23 @@
 package plan
 
+import (
+	"runnel/types"
+)
+
 // givesMore is gives for the operators over ranks, time and windows; ok is false for the others.
 func (m *modes) givesMore(n Node, in []changes) (given changes, ok bool) {
+	switch n := n.(type) {
+	case *Rank:
+		if m.p.batch {
+			return inserts, true
+		}
+		return allChanges, true
+	case *Deduplicate:
+		if !n.Rowtime && !n.Last {
+			return inserts, true
+		}
+		return allChanges, true
+	}
 	return 0, false
 }
 
@@ -10,6 +26,8 @@ func (m *modes) encodeMore(n Node, want encoding) (*choice, bool) {
 	switch n := n.(type) {
 	case *Union:
 		return m.encodeUnion(n, want), true
+	case *Rank:
+		return m.encodeRank(n, want), true
 	}
 	return nil, false
 }
@@ -39,10 +57,9 @@ func (m *modes) encodeRank(n Node, want encoding) *choice {
 		}
 		return c
 	}
-	if keys := m.updateFastKey(n); keys != nil {
+	if key := m.updateFastKey(n); key != nil {
 		if c := m.with(n, want, onlyAfter); c != nil {
-			c.strategy = UpdateFast
-			m.setKey(n, keys)
+			c.strategy, c.key = UpdateFast, key
 			return c
 		}
 	}
@@ -55,13 +72,53 @@ func (m *modes) encodeRank(n Node, want encoding) *choice {
 
 // strategy writes the strategy of a choice into its node.
 func (m *modes) strategy(c *choice) {
-	if n, ok := c.node.(*SortLimit); ok {
-		n.Strategy = c.strategy
+	switch n := c.node.(type) {
+	case *SortLimit:
+		n.Strategy, n.Key = c.strategy, c.key
+	case *Rank:
+		n.Strategy, n.Key = c.strategy, c.key
 	}
 }
 
-// updateFastKey gives the upsert key by which a top-N may replace rows in place: it contains the partition key, and the
-// order improves with every update. nil when there is none.
-func (m *modes) updateFastKey(n Node) []int { return nil }
+// updateFastKey gives the upsert key by which a top-N may replace rows in place: it contains the partition key, and every
+// update moves its row towards the first rank or leaves it there. nil when there is none.
+func (m *modes) updateFastKey(n Node) []int {
+	var order []SortKey
+	var partition []int
+	switch n := n.(type) {
+	case *SortLimit:
+		order = n.Keys
+	case *Rank:
+		order, partition = n.Order, n.Keys
+	}
+	in := n.Base().Inputs[0]
+	trends := m.trendsOf(in)
+	if trends == nil || len(order) == 0 {
+		return nil
+	}
+	for _, k := range order {
+		t := trends[k.Column]
+		if !(t == steady || t == rising && k.Desc || t == falling && !k.Desc) {
+			return nil
+		}
+	}
+	// The exchange in front hands on the keys that contain what it distributes by.
+	keys := containing(m.keys.upsert(skipExchange(in)), partition)
+	var best []int
+	for _, k := range keys {
+		if len(k) > 0 && (best == nil || len(k) < len(best)) {
+			best = k
+		}
+	}
+	return best
+}
 
-func (m *modes) setKey(n Node, key []int) {}
+func skipExchange(n Node) Node {
+	if e, ok := n.(*Exchange); ok {
+		return e.Inputs[0]
+	}
+	return n
+}
+
+// insertsOnly reports whether a node's changes are inserts.
+func insertsOnly(n Node) bool { return n.Base().Mode == types.InsertOnly }

@@ -1,20 +1,155 @@
 package plan
 
-import "runnel/types"
+import (
+	"fmt"
+
+	"runnel/types"
+)
 
 // more describes the operators over ranks, time and windows.
-func (d *describer) more(n Node, in []types.Field) { d.add("select", names(n.Base().Fields)) }
+func (d *describer) more(n Node, in []types.Field) {
+	switch n := n.(type) {
+	case *Rank:
+		d.add("strategy", strategyText(n.Strategy, n.Key))
+		d.add("rankType", rankNames[n.Func])
+		end := fmt.Sprint(n.To)
+		if n.ToColumn >= 0 {
+			d.add("rankRange", "rankEnd="+in[n.ToColumn].Name)
+		} else {
+			d.add("rankRange", fmt.Sprintf("rankStart=%d, rankEnd=%s", n.From, end))
+		}
+		d.add("partitionBy", columnNames(in, n.Keys))
+		d.add("orderBy", orderText(in, n.Order))
+		d.add("select", names(n.Fields))
+	case *Deduplicate:
+		d.add("keep", keepText(n.Last))
+		d.add("key", columnNames(in, n.Keys))
+		d.add("order", timeText(n.Rowtime))
+	case *OverAggregate:
+		if len(n.Keys) > 0 {
+			d.add("partitionBy", columnNames(in, n.Keys))
+		}
+		d.add("orderBy", orderText(in, n.Order))
+		d.add("window", frameText(n.Frame))
+		d.add("select", names(in)+", "+aggText(in, nil, n.Aggs, nil))
+	case *WindowRank:
+		d.add("window", windowText(n.Window, in, true, n.StartCol, n.EndCol))
+		d.add("rankType", "ROW_NUMBER")
+		d.add("rankRange", fmt.Sprintf("rankStart=%d, rankEnd=%d", n.From, n.To))
+		d.add("partitionBy", columnNames(in, n.Keys))
+		d.add("orderBy", orderText(in, n.Order))
+		d.add("select", names(n.Fields))
+	case *WindowDeduplicate:
+		d.add("window", windowText(n.Window, in, true, n.StartCol, n.EndCol))
+		d.add("keep", keepText(n.Last))
+		d.add("partitionKeys", columnNames(in, n.Keys))
+		d.add("orderKey", in[n.Time].Name)
+		d.add("order", "ROWTIME")
+	default:
+		d.add("select", names(n.Base().Fields))
+	}
+}
+
+var rankNames = [...]string{RowNumber: "ROW_NUMBER", RankWithGaps: "RANK", DenseRank: "DENSE_RANK"}
+
+func keepText(last bool) string {
+	if last {
+		return "LastRow"
+	}
+	return "FirstRow"
+}
+
+func timeText(rowtime bool) string {
+	if rowtime {
+		return "ROWTIME"
+	}
+	return "PROCTIME"
+}
+
+func frameText(f Frame) string {
+	word, bound := " RANG", func(n int64) string { return spanText(millis(n)) }
+	if f.Rows {
+		word, bound = " ROWS", func(n int64) string { return fmt.Sprint(n) }
+	}
+	lower, upper := "CURRENT ROW", "CURRENT ROW"
+	switch {
+	case f.Before < 0:
+		lower = "UNBOUNDED PRECEDING"
+	case f.Before > 0:
+		lower = bound(f.Before) + " PRECEDING"
+	}
+	switch {
+	case f.After < 0:
+		upper = "UNBOUNDED FOLLOWING"
+	case f.After > 0:
+		upper = bound(f.After) + " FOLLOWING"
+	}
+	return word + " BETWEEN " + lower + " AND " + upper
+}
 
 // exchangesMore distributes the inputs of the same operators.
-func (p *planning) exchangesMore(n Node) {}
+func (p *planning) exchangesMore(n Node) {
+	b := n.Base()
+	switch n := n.(type) {
+	case *Rank:
+		b.Inputs[0] = hashed(b.Inputs[0], n.Keys)
+	case *Deduplicate:
+		b.Inputs[0] = hashed(b.Inputs[0], n.Keys)
+	case *OverAggregate:
+		b.Inputs[0] = hashed(b.Inputs[0], n.Keys)
+	case *WindowRank:
+		b.Inputs[0] = hashed(b.Inputs[0], n.Keys)
+	case *WindowDeduplicate:
+		b.Inputs[0] = hashed(b.Inputs[0], n.Keys)
+	}
+}
 
 // stateMore says what bounds their state.
-func (p *planning) stateMore(n Node, forever func(what string)) {}
+func (p *planning) stateMore(n Node, forever func(what string)) {
+	b := n.Base()
+	switch n := n.(type) {
+	case *Rank:
+		switch {
+		case n.Strategy == Retract:
+			forever("every row of each " + keyNames(b.Inputs[0], n.Keys))
+		case n.ToColumn >= 0:
+			forever("the first rows of each " + keyNames(b.Inputs[0], n.Keys))
+		case len(n.Keys) == 0:
+			b.Bound, b.TTL = fmt.Sprintf("%d rows", n.To), p.Config.Duration("table.exec.state.ttl")
+		default:
+			forever(fmt.Sprintf("%d rows for each %s", n.To, keyNames(b.Inputs[0], n.Keys)))
+		}
+	case *Deduplicate:
+		forever("one row for each " + keyNames(b.Inputs[0], n.Keys))
+	case *OverAggregate:
+		switch {
+		case n.Frame.Before < 0:
+			forever("one entry for each " + keyNames(b.Inputs[0], n.Keys))
+		case n.Frame.Rows:
+			forever(fmt.Sprintf("%d rows for each %s", n.Frame.Before+1, keyNames(b.Inputs[0], n.Keys)))
+		default:
+			b.Bound = "the frame: rows until they are " + spanText(millis(n.Frame.Before)) + " old"
+		}
+	case *WindowRank, *WindowDeduplicate:
+		b.Bound = "the windows that are open: dropped when the watermark passes their end"
+	}
+}
 
 // recognize finds the special cases of joins and ranks.
 func (p *planning) recognize(n Node) (Node, error) {
-	if j, ok := n.(*Join); ok {
-		return p.recognizeJoin(j)
+	switch n := n.(type) {
+	case *Join:
+		return p.recognizeJoin(n)
+	case *Calc:
+		return p.recognizeRank(n)
+	}
+	return n, nil
+}
+
+// refuseOver refuses the OVER windows that no top-N was made of and that a stream cannot have.
+func (p *planning) refuseOver(n Node) (Node, error) {
+	if o, ok := n.(*OverAggregate); ok {
+		return o, p.checkOver(o)
 	}
 	return n, nil
 }

@@ -28,9 +28,6 @@ var pending = map[string]string{
 	"044": "operator not planned yet",
 	"046": "operator not planned yet",
 	"047": "operator not planned yet",
-	"049": "operator not planned yet",
-	"050": "operator not planned yet",
-	"052": "operator not planned yet",
 	"061": "operator not planned yet",
 	"062": "operator not planned yet",
 	"064": "operator not planned yet",
@@ -41,36 +38,17 @@ var pending = map[string]string{
 	"077": "operator not planned yet",
 	"079": "operator not planned yet",
 	"080": "operator not planned yet",
-	"082": "operator not planned yet",
-	"083": "operator not planned yet",
-	"085": "operator not planned yet",
-	"086": "operator not planned yet",
-	"088": "operator not planned yet",
-	"089": "operator not planned yet",
-	"091": "operator not planned yet",
-	"097": "operator not planned yet",
-	"098": "operator not planned yet",
-	"100": "operator not planned yet",
-	"101": "operator not planned yet",
 	"103": "operator not planned yet",
 	"104": "operator not planned yet",
 	"106": "operator not planned yet",
 	"112": "operator not planned yet",
-	"130": "operator not planned yet",
-	"131": "operator not planned yet",
 	"142": "operator not planned yet",
 	"143": "operator not planned yet",
 	"146": "operator not planned yet",
-	"148": "operator not planned yet",
 	"151": "operator not planned yet",
 	"152": "operator not planned yet",
-	"157": "operator not planned yet",
-	"160": "operator not planned yet",
-	"161": "operator not planned yet",
 	"164": "operator not planned yet",
 	"166": "operator not planned yet",
-	"169": "operator not planned yet",
-	"170": "operator not planned yet",
 }
 
 // compared are the attributes that have to agree, by operator.
@@ -266,7 +244,8 @@ func oracleCase(t *testing.T, ddl, base string) string {
 		if err == nil {
 			return "planned, but Flink refuses: " + first
 		}
-		if got, _, _ := strings.Cut(err.Error(), "\n"); got != first {
+		got, _, _ := strings.Cut(err.Error(), "\n")
+		if cut(got) != cut(first) {
 			return fmt.Sprintf("refused with\n%s\nwant\n%s", got, first)
 		}
 		return ""
@@ -279,6 +258,9 @@ func oracleCase(t *testing.T, ddl, base string) string {
 	}
 	return oracleRun(t, s, stmt, base)
 }
+
+// cut gives the beginning of a message, which is what people search for.
+func cut(s string) string { return s[:min(len(s), 100)] }
 
 // oracleRun compares the plan that runs.
 func oracleRun(t *testing.T, s *session, stmt sql.Stmt, base string) string {

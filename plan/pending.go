@@ -31,15 +31,6 @@ func (b *selecting) scalarQuery(s *sql.Subquery) (expr.Expr, error) {
 	return nil, unsupported(s, "A query as a value is")
 }
 
-func (b *selecting) windowed(items []item, _ *binder, _ *grouping) (*selected, error) {
-	for _, it := range items {
-		if contains(it.expr, isOver) {
-			return nil, unsupported(it.expr, "An OVER window is")
-		}
-	}
-	return nil, unsupported(b.stmt.Qualify, "QUALIFY is")
-}
-
 // legacyWindow is a group window in GROUP BY.
 type legacyWindow struct {
 	time   *expr.Col

@@ -352,7 +352,73 @@ func pruneMore(n Node, need needs) (Node, moves) {
 		n.LeftTime, n.RightTime = lm[n.LeftTime], rm[n.RightTime]
 		return n, all
 	}
+	return pruneRanks(n, need)
+}
+
+// pruneRanks prunes what keeps its input's columns and may put some behind them.
+func pruneRanks(n Node, need needs) (Node, moves) {
+	b := n.Base()
+	k := len(fieldsIn(b.Inputs[0]))
+	below := slices.Clone(need[:k])
+	switch n := n.(type) {
+	case *Rank:
+		below.add(n.Keys...)
+		below.add(sortColumns(n.Order)...)
+		below.add(n.ToColumn)
+		m := below.into(n, 0)
+		n.Keys, n.Order = m.all(n.Keys), m.keys(n.Order)
+		if n.ToColumn >= 0 {
+			n.ToColumn = m[n.ToColumn]
+		}
+		n.Number = n.Number && need[k]
+		return n, behind(b, m, need[k:])
+	case *WindowRank:
+		below.add(n.Keys...)
+		below.add(sortColumns(n.Order)...)
+		below.add(n.StartCol, n.EndCol)
+		m := below.into(n, 0)
+		n.Keys, n.Order, n.StartCol, n.EndCol = m.all(n.Keys), m.keys(n.Order), m[n.StartCol], m[n.EndCol]
+		n.Number = n.Number && need[k]
+		return n, behind(b, m, need[k:])
+	case *Deduplicate:
+		below.add(n.Keys...)
+		below.add(n.Time)
+		m := below.into(n, 0)
+		n.Keys, n.Time = m.all(n.Keys), m[n.Time]
+		return n, behind(b, m, nil)
+	case *WindowDeduplicate:
+		below.add(n.Keys...)
+		below.add(n.Time, n.StartCol, n.EndCol)
+		m := below.into(n, 0)
+		n.Keys, n.Time, n.StartCol, n.EndCol = m.all(n.Keys), m[n.Time], m[n.StartCol], m[n.EndCol]
+		return n, behind(b, m, nil)
+	case *OverAggregate:
+		n.Aggs = keep(n.Aggs, need[k:])
+		below.readAggs(n.Keys, n.Aggs)
+		below.add(sortColumns(n.Order)...)
+		m := below.into(n, 0)
+		n.Keys, n.Order, n.Aggs = m.all(n.Keys), m.keys(n.Order), m.aggs(n.Aggs)
+		return n, behind(b, m, need[k:])
+	}
 	panic("plan: a node that prune does not know")
+}
+
+// behind gives the fields and moves of a node that puts columns behind those of its input; extra says which of them stay.
+func behind(b *Info, m moves, extra needs) moves {
+	old := b.Fields
+	in := fieldsIn(b.Inputs[0])
+	k := len(old) - len(extra)
+	b.Fields = carried(old[:k], in, m)
+	m = slices.Clone(m)
+	for i, keep := range extra {
+		if !keep {
+			m = append(m, -1)
+			continue
+		}
+		m = append(m, len(b.Fields))
+		b.Fields = append(b.Fields, old[k+i])
+	}
+	return m
 }
 
 // readJoin adds what a join reads. Columns of need are those of the join's result, which for a semi join are the left ones.
