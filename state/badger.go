@@ -35,6 +35,9 @@ func OpenBadgerStore(dir string) (*Store, error) {
 // badgerPlaces is the directory: below it one per job, below that one per attempt.
 type badgerPlaces string
 
+// readyFile stands in the directory of every database that was made to its end.
+const readyFile = "READY"
+
 // removing is the prefix of directories that are about to go.
 const removing = ".removing-"
 
@@ -49,7 +52,7 @@ func (b badgerPlaces) open(p place, create bool) (kv, error) {
 	if create {
 		return kv, nil // opened with the first write
 	}
-	if _, err := os.Stat(kv.path); err != nil {
+	if _, err := os.Stat(filepath.Join(kv.path, readyFile)); err != nil {
 		if errors.Is(err, os.ErrNotExist) {
 			return nil, ErrNoCheckpoint
 		}
@@ -139,8 +142,21 @@ func (k *badgerKV) database() (*badger.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", k.path, err)
 	}
+	if err := k.ready(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	k.db = db
 	return db, nil
+}
+
+// ready marks the database as made. One whose process was killed while Badger made it may not open again; it holds
+// nothing.
+func (k *badgerKV) ready() error {
+	f, err := os.OpenFile(filepath.Join(k.path, readyFile), os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close(), syncDir(k.path), syncDir(filepath.Dir(k.path)))
 }
 
 // batch gives the batch of writes of a checkpoint.
@@ -321,7 +337,7 @@ func getPiece(txn *badger.Txn, key []byte, i int) ([]byte, error) {
 }
 
 func (k *badgerKV) committed() (map[int64][]byte, error) {
-	if _, err := os.Stat(k.path); errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(k.path, readyFile)); errors.Is(err, os.ErrNotExist) {
 		return map[int64][]byte{}, nil // a new attempt that has written nothing
 	}
 	db, err := k.database()

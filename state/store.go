@@ -259,6 +259,9 @@ func (s *Store) List() ([]Location, error) {
 	var list []Location
 	for _, p := range all {
 		o, err := s.acquire(p)
+		if errors.Is(err, ErrNoCheckpoint) {
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("checkpoint store: %w", err)
 		}

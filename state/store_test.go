@@ -324,7 +324,7 @@ func TestBadgerDisk(t *testing.T) {
 	const blobSize, perCheckpoint = 64 << 10, 64 // 4 MB each, one retained
 	rnd := newRand(t)
 	var done int64
-	for id := int64(1); id <= 60; id++ {
+	for id := int64(1); id <= 40; id++ {
 		if err := a.Begin(id, done); err != nil {
 			t.Fatal(err)
 		}
@@ -364,7 +364,7 @@ func TestBadgerDisk(t *testing.T) {
 		}
 		return nil
 	})
-	t.Logf("%d MB of tables, %d MB live, %d MB written", size>>20, perCheckpoint*blobSize>>20, 60*perCheckpoint*blobSize>>20)
+	t.Logf("%d MB of tables, %d MB live, %d MB written", size>>20, perCheckpoint*blobSize>>20, 40*perCheckpoint*blobSize>>20)
 	if err != nil || size > 80<<20 {
 		t.Errorf("%d MB on disk: %v", size>>20, err)
 	}

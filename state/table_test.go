@@ -212,7 +212,7 @@ func TestTableSnapshots(t *testing.T) {
 	}
 	want, sink := model{}, newBlobs()
 	var completed int64
-	for id := int64(1); id <= 60; id++ {
+	for id := int64(1); id <= 40; id++ {
 		for range rnd.IntN(1500) {
 			step(rnd, tab, want, 400)
 		}
