@@ -77,10 +77,10 @@ func bindWithElement(rule func(arr, elem types.Type) types.Type) func(*binding) 
 	}
 }
 
-// bindGrow makes the elements nullable when the new one is.
+// bindGrow makes the elements nullable when the new one is, and then the array too, as Flink does.
 func bindGrow(b *binding) (types.Type, error) {
 	return bindWithElement(func(arr, elem types.Type) types.Type {
-		if elem.NotNull || !arr.Elem.NotNull {
+		if elem.NotNull {
 			return arr
 		}
 		return types.ArrayOf(arr.Elem.Optional())

@@ -64,6 +64,9 @@ func NewCall(name string, args []Expr, pos Pos) (Expr, error) {
 	if f == nil {
 		return nil, unknown(upper, args, pos)
 	}
+	if k := negated(upper, args); k != nil {
+		return k, nil
+	}
 	b := &binding{fn: f, name: upper, args: append([]Expr(nil), args...), pos: pos}
 	t, err := f.bind(b)
 	if err != nil {
@@ -72,7 +75,30 @@ func NewCall(name string, args []Expr, pos Pos) (Expr, error) {
 	if f.rewrite != nil {
 		return f.rewrite(b, t)
 	}
-	return &Call{Func: f, Args: b.args, T: t.Plain(), Pos: pos}, nil
+	return &Call{Func: f, Args: b.args, T: t, Pos: pos}, nil
+}
+
+// negated gives the literal -k for a number k, nil for anything else: a sign in front of a number is part of it.
+func negated(op string, args []Expr) *Const {
+	if op != "-" || len(args) != 1 {
+		return nil
+	}
+	k, ok := args[0].(*Const)
+	if !ok || k.Value.Null || !k.T.IsNumeric() {
+		return nil
+	}
+	v := k.Value
+	switch k.T.Phys() {
+	case types.PhysInt:
+		v = types.IntDatum(wrap(k.T.Kind, -v.I))
+	case types.PhysFloat:
+		if v.Float() != 0 { // a literal has no negative zero
+			v = types.FloatDatum(-v.Float())
+		}
+	default:
+		v = types.WideDatum(v.Wide().Neg())
+	}
+	return &Const{Value: v, T: k.T}
 }
 
 // must is for calls that are built from operands that are known to fit.

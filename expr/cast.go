@@ -59,10 +59,22 @@ func castSure[A, R any](f func(A) R) rowCast {
 // castSame is a conversion that changes no value.
 func castSame() rowCast {
 	return rowCast{
-		eval:  func(_ types.Type, arg Eval) Eval { return arg },
+		eval:  retyped,
 		datum: func(d types.Datum) (types.Datum, error) { return d, nil },
 		same:  true,
 		sure:  true,
+	}
+}
+
+// retyped gives the columns of arg under another type with the same values.
+func retyped(t types.Type, arg Eval) Eval {
+	out := types.NewColumn(t, 0)
+	return func(b *types.Batch, sel []int32) (*types.Column, error) {
+		x, err := arg(b, sel)
+		if x != nil {
+			out.Int, out.Flt, out.Wide, out.Str, out.Any, out.Valid = x.Int, x.Flt, x.Wide, x.Str, x.Any, x.Valid
+		}
+		return out, err
 	}
 }
 
@@ -127,7 +139,7 @@ func (c *compiler) cast(e *Cast) (Eval, error) {
 	if err != nil {
 		return nil, err
 	}
-	if rc.same {
+	if rc.same && from.Equal(e.T) {
 		return arg, nil
 	}
 	if e.Try || c.env.LegacyCast {

@@ -45,11 +45,12 @@ func comparisonFunctions() []Function {
 	var fs []Function
 	for _, n := range []string{"=", "<>", "<", "<=", ">", ">="} {
 		fs = append(fs, Function{Name: n, Doc: "a " + n + " b: NULL when a or b is.", Operator: true, safe: true, form: asInfix,
-			forms: "'<COMPARABLE_TYPE> " + n + " <COMPARABLE_TYPE>'", bind: bindCompare, kernel: compareKernel})
+			forms: "'<COMPARABLE_TYPE> " + n + " <COMPARABLE_TYPE>'", bind: bindCompare, kernel: compareKernel, rewrite: rewriteCompare})
 	}
 	for _, n := range []string{"IS DISTINCT FROM", "IS NOT DISTINCT FROM"} {
 		fs = append(fs, Function{Name: n, Doc: "a " + n + " b: compares as if NULL were a value.", Operator: true, safe: true,
-			form: asInfix, forms: "'<COMPARABLE_TYPE> " + n + " <COMPARABLE_TYPE>'", bind: bindDistinct, kernel: distinctKernel})
+			form: asInfix, forms: "'<COMPARABLE_TYPE> " + n + " <COMPARABLE_TYPE>'", bind: bindDistinct, kernel: distinctKernel,
+			rewrite: rewriteCompare})
 	}
 	return fs
 }
@@ -83,18 +84,23 @@ func (b *binding) comparable(i, j int) error {
 		b.cast(j, t)
 		return nil
 	case t.IsNumeric() && u.IsNumeric():
-		return both(comparableNumber(t, u, b, i, j))
+		return both(commonNumeric(t, u))
 	case t.IsString() && u.IsString(), t.IsBinary() && u.IsBinary(), t.Kind == types.Boolean && u.Kind == types.Boolean:
 		return nil
 	case t.IsNumeric() && u.IsString() || t.IsString() && u.IsNumeric():
 		return b.numberWithText(i, j)
 	case t.IsTemporal() && u.IsString():
-		b.args[j] = &Cast{Arg: b.args[j], T: t.Plain().Optional(), Try: true, Implicit: true, Pos: b.pos}
+		b.args[j] = timeOfText(b.args[j], t, b.pos)
 		return nil
 	case t.IsString() && u.IsTemporal():
-		b.args[i] = &Cast{Arg: b.args[i], T: u.Plain().Optional(), Try: true, Implicit: true, Pos: b.pos}
+		b.args[i] = timeOfText(b.args[i], u, b.pos)
+		return nil
+	case neverEqual(t, u) && b.equality():
 		return nil
 	case t.Kind == u.Kind, timeRank(t) > 1 && timeRank(u) > 1:
+		if t.Phys() == types.PhysAny && !b.equality() {
+			return b.errorf("Comparable type expected, but was '%s'.", t)
+		}
 		if c, ok := common(t.Plain(), u.Plain()); ok {
 			return both(c)
 		}
@@ -102,11 +108,59 @@ func (b *binding) comparable(i, j int) error {
 	return b.misfit()
 }
 
-// comparableNumber gives the type for comparing two numbers. Decimals of different scales keep theirs: the kernel
-// compares them exactly.
-func comparableNumber(t, u types.Type, b *binding, i, j int) types.Type {
-	c := commonNumeric(t, u)
-	return c
+// timeOfText casts a text to the time that it is compared with. A literal must be one; a column that holds something else
+// gives NULL.
+func timeOfText(e Expr, t types.Type, pos Pos) Expr {
+	_, literal := e.(*Const)
+	return &Cast{Arg: e, T: t.Plain().Nullable(!literal || !e.Type().NotNull), Try: !literal, Implicit: true, Pos: pos}
+}
+
+// neverEqual reports whether t and u are text and BOOLEAN or an interval, which may be compared and are never equal.
+func neverEqual(t, u types.Type) bool {
+	other := func(v types.Type) bool { return v.Kind == types.Boolean || v.IsInterval() }
+	return t.IsString() && other(u) || u.IsString() && other(t)
+}
+
+// equality reports whether the operator asks for equality alone.
+func (b *binding) equality() bool {
+	switch b.fn.Name {
+	case "<", "<=", ">", ">=":
+		return false
+	}
+	return true
+}
+
+// rewriteCompare replaces comparisons that need no kernel of their own: of values that are never equal, and of texts
+// with times, neither of which is NULL, where a text that is no time is unequal to all.
+func rewriteCompare(b *binding, t types.Type) (Expr, error) {
+	call := &Call{Func: b.fn, Args: b.args, T: t, Pos: b.pos}
+	l, r := b.args[0].Type(), b.args[1].Type()
+	if neverEqual(l, r) && b.equality() {
+		return differ(b, t)
+	}
+	if t.NotNull && (!l.NotNull || !r.NotNull) && (b.fn.Name == "=" || b.fn.Name == "<>") {
+		return NewCall("IS TRUE", []Expr{call}, b.pos)
+	}
+	return call, nil
+}
+
+// differ is the outcome of comparing two values that are never equal.
+func differ(b *binding, t types.Type) (Expr, error) {
+	var nulls [2]Expr
+	for i, a := range b.args {
+		var err error
+		if nulls[i], err = NewCall("IS NULL", []Expr{a}, b.pos); err != nil {
+			return nil, err
+		}
+	}
+	outcome := NewBool(b.fn.Name == "<>" || b.fn.Name == "IS DISTINCT FROM")
+	switch b.fn.Name {
+	case "=", "<>":
+		null := &Const{Value: types.NullDatum(), T: boolType(true)}
+		return retype(&Case{Whens: []When{{NewOr(nulls[0], nulls[1]), null}}, Else: outcome, T: t}, t), nil
+	}
+	both := NewBool(b.fn.Name == "IS NOT DISTINCT FROM")
+	return &Case{Whens: []When{{NewAnd(nulls[0], nulls[1]), both}}, Else: outcome, T: t}, nil
 }
 
 // numberWithText refuses = and <>, as Flink does; the others cast the text to the number's type.
@@ -161,6 +215,12 @@ func compareKernel(c *compiler, call *Call) (Eval, error) {
 		isConst = false
 	}
 	cmpInto := comparer(l.Type(), op, k, isConst)
+	if l.Type().Phys() == types.PhysFloat && !isConst && Deterministic(l) && Equal(l, r) {
+		same := toInt(op.holds(0)) // a value equals itself, even NaN
+		cmpInto = func(out, _, _ *types.Column, sel []int32) {
+			each(sel, out.Len(), func(i int32) { out.Int[i] = same })
+		}
+	}
 	out := newOutput(call.T)
 	return func(b *types.Batch, sel []int32) (*types.Column, error) {
 		var fail error
@@ -423,6 +483,14 @@ func distinctKernel(c *compiler, call *Call) (Eval, error) {
 		op, nulls = eq, 0
 	}
 	cmpInto := comparer(call.Args[0].Type(), op, types.Datum{}, false)
+	if call.Args[0].Type().Phys() == types.PhysFloat {
+		cmpInto = func(out, x, y *types.Column, sel []int32) { // one NaN is as good as another
+			each(sel, out.Len(), func(i int32) {
+				a, b := x.Flt[i], y.Flt[i]
+				out.Int[i] = toInt((a == b || a != a && b != b) == (op == eq))
+			})
+		}
+	}
 	out := newOutput(call.T)
 	return func(b *types.Batch, sel []int32) (*types.Column, error) {
 		var fail error

@@ -15,7 +15,7 @@ func conditionalFunctions() []Function {
 			}},
 		{Name: "COALESCE", Doc: "COALESCE(a, ...): the first that is not NULL; later ones are not evaluated.", safe: true,
 			bind: bindCoalesce, kernel: coalesceKernel},
-		{Name: "IFNULL", Doc: "IFNULL(a, b): a, or b where a is NULL.", safe: true, bind: bindIfNull, kernel: coalesceKernel},
+		{Name: "IFNULL", Doc: "IFNULL(a, b): a, or b where a is NULL.", safe: true, bind: bindIfNull, kernel: ifNullKernel},
 		{Name: "NULLIF", Doc: "NULLIF(a, b): NULL where a equals b, else a.", safe: true, bind: bindNullIf,
 			rewrite: func(b *binding, t types.Type) (Expr, error) {
 				cond, err := NewCall("=", b.args, b.pos)
@@ -32,24 +32,30 @@ func conditionalFunctions() []Function {
 	}
 }
 
+// bindIf gives the common type of the branches, but the first one's for two times or two floating types.
 func bindIf(b *binding) (types.Type, error) {
 	if len(b.args) != 3 {
 		return types.Type{}, b.wrongCount(3)
 	}
-	switch b.args[0].Type().Kind {
-	case types.Boolean, types.Null:
-		b.cast(0, types.Of(types.Boolean))
-	default:
-		return types.Type{}, b.misfit()
+	cond, t, u := b.args[0].Type(), b.args[1].Type(), b.args[2].Type()
+	if t.Kind == types.Null || u.Kind == types.Null || cond.Kind == types.Null {
+		return types.Type{}, b.errorf("Illegal use of 'NULL'")
 	}
-	t, u := b.args[1].Type(), b.args[2].Type()
 	r, ok := common(t.Plain(), u.Plain())
-	if !ok || timeRank(t) != timeRank(u) || r.Kind == types.Null {
+	switch {
+	case cond.Kind != types.Boolean:
+		ok = false
+	case t.Phys() == types.PhysFloat && u.Phys() == types.PhysFloat, timeRank(t) > 1 && timeRank(u) > 1:
+		r = t.Plain()
+	case timeRank(t) != timeRank(u), t.Phys() == types.PhysAny && !t.SameIgnoringNull(u):
+		ok = false
+	}
+	if !ok {
 		return types.Type{}, b.misfit()
 	}
 	b.cast(1, r)
 	b.cast(2, r)
-	return r, nil
+	return r.Nullable(anyNullable(b.args)), nil
 }
 
 // bindCommon casts all arguments to their common type.
@@ -57,6 +63,11 @@ func (b *binding) bindCommon() (types.Type, error) {
 	t, ok := CommonType(b.types()...)
 	if !ok || t.Kind == types.Null {
 		return t, b.errorf("Invalid input arguments. Expected signatures are:\n%s(<COMMON>...)", b.fn.Name)
+	}
+	for _, a := range b.args {
+		if a.Type().Kind == types.Date && t.Kind == types.Timestamp { // a TIMESTAMP is a DATE implicitly, not the other way
+			t = types.Of(types.Date).Nullable(!t.NotNull)
+		}
 	}
 	for i := range b.args {
 		b.cast(i, t)
@@ -80,7 +91,11 @@ func bindIfNull(b *binding) (types.Type, error) {
 	if len(b.args) != 2 {
 		return types.Type{}, b.wrongCount(2)
 	}
-	null := !b.args[1].Type().NotNull
+	a, r := b.args[0].Type(), b.args[1].Type()
+	null := !r.NotNull
+	if r.Kind == types.Null {
+		null = !a.NotNull
+	}
 	t, err := b.bindCommon()
 	return t.Nullable(null), err
 }
@@ -88,6 +103,9 @@ func bindIfNull(b *binding) (types.Type, error) {
 func bindNullIf(b *binding) (types.Type, error) {
 	if len(b.args) != 2 {
 		return types.Type{}, b.wrongCount(2)
+	}
+	if b.args[0].Type().Kind == types.Null {
+		return types.Type{}, b.errorf("ELSE clause or at least one THEN clause must be non-NULL")
 	}
 	return b.args[0].Type().Plain().Optional(), nil
 }
@@ -200,6 +218,33 @@ func coalesceKernel(c *compiler, call *Call) (Eval, error) {
 				}
 			}
 		}
+		return out.Column, fail
+	}, nil
+}
+
+// ifNullKernel evaluates both arguments for every row, as Flink does.
+func ifNullKernel(c *compiler, call *Call) (Eval, error) {
+	args, err := c.args(call)
+	if err != nil {
+		return nil, err
+	}
+	out := newOutput(call.T)
+	var open, kept []int32
+	return func(b *types.Batch, sel []int32) (*types.Column, error) {
+		var fail error
+		x, sel := run(args[0], b, sel, &fail)
+		y, sel := run(args[1], b, sel, &fail)
+		out.start(b.Len)
+		open, kept = open[:0], kept[:0]
+		for _, i := range sel {
+			if x.Null(i) {
+				open = append(open, i)
+			} else {
+				kept = append(kept, i)
+			}
+		}
+		move(out, x, kept)
+		move(out, y, open)
 		return out.Column, fail
 	}, nil
 }

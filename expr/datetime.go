@@ -220,9 +220,9 @@ func floorToKernel(c *compiler, call *Call, up bool) (Eval, error) {
 	return castSure(round).eval(t, arg), nil
 }
 
-// roundClock rounds milliseconds of a day; a day and coarser units go to midnight.
+// roundClock rounds milliseconds of a day; a day and coarser units leave them.
 func roundClock(u types.Unit, ms int64, up bool) int64 {
-	n := int64(types.MillisPerDay)
+	var n int64
 	switch u {
 	case types.Hour:
 		n = 3_600_000
@@ -232,6 +232,8 @@ func roundClock(u types.Unit, ms int64, up bool) int64 {
 		n = 1000
 	case types.Millisecond:
 		n = 1
+	default:
+		return ms
 	}
 	if up {
 		ms += n - 1
@@ -430,18 +432,16 @@ func bindOverlaps(b *binding) (types.Type, error) {
 func rewriteOverlaps(b *binding, _ types.Type) (Expr, error) {
 	var ends [4]Expr // start, end, start, end
 	for i := 0; i < 4; i += 2 {
-		for k, op := range [...]string{"<=", ">"} {
-			cond, err := NewCall(op, []Expr{b.args[i], b.args[i+1]}, b.pos)
-			if err != nil {
-				return nil, err
-			}
-			ends[i+k], err = NewCase([]When{{cond, b.args[i]}}, b.args[i+1], b.pos)
-			if err != nil {
+		ordered, err := NewCall("<=", []Expr{b.args[i], b.args[i+1]}, b.pos)
+		if err != nil {
+			return nil, err
+		}
+		for k := range 2 {
+			if ends[i+k], err = NewCase([]When{{ordered, b.args[i+k]}}, b.args[i+1-k], b.pos); err != nil {
 				return nil, err
 			}
 		}
 	}
-	// The second of each pair is the later one: CASE WHEN a > b THEN a ELSE b.
 	l, err := NewCall(">=", []Expr{ends[1], ends[2]}, b.pos)
 	if err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ func encodingFunctions() []Function {
 				return int64(int8(s[0]))
 			})},
 		{Name: "CHR", Doc: "CHR(n): the character with the code n modulo 256; empty for a negative n.", safe: true,
-			bind: takes("INTEGER").to(giveText), kernel: pure1(func(n int64) string {
+			bind: takes("INTEGER").toMaybe(giveText), kernel: pure1(func(n int64) string {
 				if n < 0 {
 					return ""
 				}
@@ -49,8 +49,8 @@ func encodingFunctions() []Function {
 		{Name: "FROM_BASE64", Doc: "FROM_BASE64(text): the text written in base 64.", bind: takes("STRING").to(giveText),
 			kernel: rows1(fromBase64)},
 		{Name: "ENCODE", Doc: "ENCODE(text, charset): the bytes of the text; charsets are US-ASCII, ISO-8859-1, UTF-8, UTF-16BE, UTF-16LE, UTF-16.",
-			bind: takes("CHARACTER, CHARACTER").to(give(types.Of(types.Binary))), kernel: rows2(encodeText)},
-		{Name: "DECODE", Doc: "DECODE(bytes, charset): the text of the bytes.", bind: takes("BINARY, CHARACTER").to(giveText),
+			bind: takes("CHARACTER, CHARACTER").toMaybe(give(types.Of(types.Binary))), kernel: rows2(encodeText)},
+		{Name: "DECODE", Doc: "DECODE(bytes, charset): the text of the bytes.", bind: takes("BINARY, CHARACTER").toMaybe(giveText),
 			kernel: rows2(decodeText)},
 	}...)
 }

@@ -32,6 +32,9 @@ func (f *folder) fold(e Expr, lazy bool) Expr {
 	case *Case:
 		return f.foldCase(n, lazy)
 	case *Call:
+		if n.Func.Name == "AND" || n.Func.Name == "OR" {
+			return f.foldJunction(n, lazy)
+		}
 		args, changed := make([]Expr, len(n.Args)), false
 		for i, a := range n.Args {
 			args[i] = f.fold(a, lazy || i > 0 && lazyCall(n))
@@ -75,11 +78,34 @@ func (f *folder) fold(e Expr, lazy bool) Expr {
 
 // lazyCall reports whether operands after the first may stay unevaluated.
 func lazyCall(c *Call) bool {
-	switch c.Func.Name {
-	case "AND", "OR", "COALESCE":
-		return true
+	return c.Func.Name == "COALESCE"
+}
+
+// foldJunction leaves out operands that decide nothing. One that decides makes the others unnecessary, failing ones
+// too.
+func (f *folder) foldJunction(n *Call, lazy bool) Expr {
+	decides := toInt(n.Func.Name == "OR")
+	var args []Expr
+	for _, a := range n.Args {
+		a = f.fold(a, true)
+		if v, ok := constOf(a); ok && !v.Null {
+			if v.I == decides {
+				return &Const{Value: v, T: n.T}
+			}
+			continue
+		}
+		args = append(args, a)
 	}
-	return false
+	switch len(args) {
+	case 0:
+		return &Const{Value: types.IntDatum(1 - decides), T: n.T}
+	case 1:
+		return retype(f.fold(args[0], lazy), n.T)
+	}
+	args[0] = f.fold(args[0], lazy) // an operand that is always evaluated and always fails
+	c := *n
+	c.Args = args
+	return &c
 }
 
 // foldCase drops branches that can never be taken and gives the branch that is always taken.

@@ -83,7 +83,7 @@ func loadFunctions() {
 	t.index = map[string]*Function{}
 	for _, family := range [][]Function{
 		logicFunctions(), comparisonFunctions(), arithmeticFunctions(), conditionalFunctions(),
-		stringFunctions(), mathFunctions(), datetimeFunctions(), patternFunctions(),
+		stringFunctions(), mathFunctions(), datetimeFunctions(), dateTextFunctions(), nowFunctions(), patternFunctions(),
 		collectionFunctions(), arrayFunctions(), searchFunctions(), encodingFunctions(), urlFunctions(), inspectFunctions(), jsonFunctionTable(),
 		membershipFunctions(),
 	} {

@@ -55,7 +55,7 @@ func bindInspect(family string) func(*binding) (types.Type, error) {
 	}
 }
 
-// inspectKernel is TRUE for numbers where texts of numbers are, FALSE for NULL.
+// inspectKernel is TRUE for integers where their texts are, FALSE for other numbers and for NULL.
 func inspectKernel(f func(string) bool) func(*compiler, *Call) (Eval, error) {
 	return func(c *compiler, call *Call) (Eval, error) {
 		args, err := c.args(call)
@@ -63,7 +63,8 @@ func inspectKernel(f func(string) bool) func(*compiler, *Call) (Eval, error) {
 			return nil, err
 		}
 		if call.Args[0].Type().IsNumeric() {
-			return constant(&Const{Value: types.BoolDatum(call.Func.Name != "IS_ALPHA"), T: call.T}), nil
+			whole := call.Args[0].Type().IsInteger()
+			return constant(&Const{Value: types.BoolDatum(whole && call.Func.Name != "IS_ALPHA"), T: call.T}), nil
 		}
 		return datums(call.T, args, func(row []types.Datum) (types.Datum, error) {
 			return types.BoolDatum(!row[0].Null && f(row[0].S)), nil
@@ -113,6 +114,11 @@ func hashCodeKernel(c *compiler, call *Call) (Eval, error) {
 			if h < 0 {
 				h = -h
 			}
+		case t.Kind == types.Boolean:
+			h = 1237
+			if d.I != 0 {
+				h = 1231
+			}
 		case t.Phys() == types.PhysInt || t.Phys() == types.PhysFloat:
 			h = int32(d.I ^ d.I>>32)
 		default:
@@ -137,7 +143,7 @@ func bindTypeof(b *binding) (types.Type, error) {
 			return types.Type{}, b.misfit()
 		}
 	}
-	return types.String().Required(), nil
+	return types.String(), nil
 }
 
 func newUUID([]types.Datum) (types.Datum, error) {

@@ -36,6 +36,8 @@ type regexParser struct {
 	dotAll    bool
 	multiline bool
 	comments  bool
+	unicode   bool // (?U): classes are those of Unicode
+	groups    int  // opened so far
 	depth     int
 }
 
@@ -244,9 +246,12 @@ func (p *regexParser) group() (bool, error) {
 			}
 			// Names number their groups as plain ones do in Java; regexp2 would number them last.
 			open, p.at = "(", p.at+end+2
+			p.groups++
 		default:
 			return p.flags()
 		}
+	} else {
+		p.groups++
 	}
 	p.out = append(p.out, open...)
 	if err := p.alternatives(); err != nil {
@@ -288,7 +293,9 @@ func (p *regexParser) flags() (bool, error) {
 			multiline = on
 		case 'x':
 			comments = on
-		case 'u', 'U', 'd':
+		case 'U':
+			p.unicode = on
+		case 'u', 'd':
 		default:
 			return false, p.fail("Unknown inline modifier")
 		}

@@ -12,6 +12,9 @@ var classEscapes = map[byte]string{
 	'h': `\x{20}\t\x{a0}\x{1680}\x{180e}\x{2000}-\x{200a}\x{202f}\x{205f}\x{3000}`, 'v': `\n\x{b}\f\r\x{85}\x{2028}\x{2029}`,
 }
 
+// unicodeEscapes replace some of them under (?U).
+var unicodeEscapes = map[byte]string{'d': `\p{Nd}`, 's': `\s\x{85}\p{Z}`, 'w': `\p{L}\p{M}\p{Nd}\p{Pc}`}
+
 // posixClasses are Java's \p{..} names that the engines do not know, as what stands inside brackets.
 var posixClasses = map[string]string{
 	"Lower": `a-z`, "Upper": `A-Z`, "ASCII": `\x{0}-\x{7f}`, "Alpha": `a-zA-Z`, "Digit": `0-9`, "Alnum": `a-zA-Z0-9`,
@@ -65,6 +68,10 @@ func (p *regexParser) escape() (bool, error) {
 	}
 	if c >= '1' && c <= '9' {
 		p.at += 2
+		if int(c-'0') > p.groups { // a group that is not there matches nothing
+			p.out = append(p.out, `[^\s\S]`...)
+			return true, nil
+		}
 		p.backtrack = true
 		p.out = append(p.out, '\\', c)
 		if p.more() && p.in[p.at] >= '0' && p.in[p.at] <= '9' {
@@ -92,6 +99,9 @@ func (p *regexParser) escapeSet() (set string, negated bool, r rune, err error) 
 	c := p.in[p.at+1]
 	p.at += 2
 	lower := c | 0x20
+	if s, ok := unicodeEscapes[lower]; ok && p.unicode {
+		return s, c < 'a', 0, nil
+	}
 	if s, ok := classEscapes[lower]; ok {
 		return s, c < 'a', 0, nil
 	}

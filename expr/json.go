@@ -69,7 +69,10 @@ func NewJSONCall(name string, args []Expr, c JSONClauses, pos Pos) (Expr, error)
 }
 
 // jsonClauses stand as the last argument of a call, a constant of their own type.
-type jsonClauses struct{ JSONClauses }
+type jsonClauses struct {
+	JSONClauses
+	made []bool // of JSON_OBJECT and JSON_ARRAY: which arguments are JSON made by a nested constructor
+}
 
 // String prints the clauses as plans do.
 func (c *jsonClauses) String() string {
@@ -77,7 +80,7 @@ func (c *jsonClauses) String() string {
 	if c.Returning != nil {
 		returning = c.Returning.String()
 	}
-	return fmt.Sprintf("FLAG(%s %d %s %s %d)", returning, c.Wrapper, c.OnEmpty, c.OnError, c.Nulls)
+	return fmt.Sprintf("FLAG(%s %d %s %s %d %v)", returning, c.Wrapper, c.OnEmpty, c.OnError, c.Nulls, c.made)
 }
 
 // String prints the behaviour.
@@ -107,7 +110,13 @@ func jsonFunctionTable() []Function {
 			bind: bindJSONPath, kernel: jsonValueKernel},
 		{Name: "JSON_QUERY", Doc: "JSON_QUERY(json, path [.. WRAPPER] [.. ON EMPTY] [.. ON ERROR]): the array or object that the path finds, as JSON.",
 			bind: bindJSONPath, kernel: jsonQueryKernel},
-		{Name: "JSON_STRING", Doc: "JSON_STRING(a): the value as JSON.", bind: bindJSONString, kernel: jsonStringKernel},
+		{Name: "JSON_STRING", Doc: "JSON_STRING(a): the value as JSON.", bind: bindJSONString, kernel: jsonStringKernel,
+			rewrite: func(b *binding, t types.Type) (Expr, error) {
+				if jsonMade(b.args[0]) {
+					return b.args[0], nil
+				}
+				return &Call{Func: b.fn, Args: b.args, T: t, Pos: b.pos}, nil
+			}},
 		{Name: "JSON_OBJECT", Doc: "JSON_OBJECT([[KEY] key VALUE value, ...] [{NULL | ABSENT} ON NULL]): an object as JSON.",
 			bind: bindJSONObject, kernel: jsonObjectKernel},
 		{Name: "JSON_ARRAY", Doc: "JSON_ARRAY([value, ...] [{NULL | ABSENT} ON NULL]): an array as JSON.", bind: bindJSONArray, kernel: jsonArrayKernel},
@@ -256,29 +265,23 @@ func jsonExistsKernel(c *compiler, call *Call) (Eval, error) {
 
 func jsonValueKernel(c *compiler, call *Call) (Eval, error) {
 	cl := clausesOf(call.Args[2])
-	empty, err := jsonDefault(cl.OnEmpty, call.T)
-	if err != nil {
-		return nil, err
-	}
-	failed, err := jsonDefault(cl.OnError, call.T)
-	if err != nil {
-		return nil, err
-	}
+	empty, emptyErr := jsonDefault(cl.OnEmpty, call.T)
+	failed, failedErr := jsonDefault(cl.OnError, call.T)
 	t := call.T
 	return c.jsonPathKernel(call, func(r jsonResult) (types.Datum, error) {
 		n, outcome, err := r.value()
 		if outcome == jsonFound {
 			return convertJSON(n, t)
 		}
-		on, d := cl.OnError.Behavior, failed
+		on, d, bad := cl.OnError.Behavior, failed, failedErr
 		if outcome == jsonEmpty {
-			on, d = cl.OnEmpty.Behavior, empty
+			on, d, bad = cl.OnEmpty.Behavior, empty, emptyErr
 		}
 		switch on {
 		case JSONError:
 			return types.Datum{}, err
 		case JSONDefault:
-			return d, nil
+			return d, bad
 		}
 		return types.NullDatum(), nil
 	})

@@ -20,18 +20,22 @@ func bindJSONString(b *binding) (types.Type, error) {
 
 func jsonStringKernel(c *compiler, call *Call) (Eval, error) {
 	t := call.Args[0].Type()
-	raw := jsonMade(call.Args[0])
 	return boxed(false, func(*Call) func([]types.Datum) (types.Datum, error) {
 		var buf []byte
 		return func(row []types.Datum) (types.Datum, error) {
-			if raw {
-				return row[0], nil
-			}
 			var err error
 			buf, err = appendJSON(buf[:0], t, row[0])
 			return types.StrDatum(string(buf)), err
 		}
 	})(c, call)
+}
+
+// note keeps which arguments are JSON, before they are folded to texts.
+func (c *jsonClauses) note(args []Expr) {
+	c.made = make([]bool, len(args))
+	for i, a := range args {
+		c.made[i] = jsonMade(a)
+	}
 }
 
 // jsonMade reports whether an argument is JSON that a nested constructor makes: it goes in as it is.
@@ -52,7 +56,8 @@ func jsonMade(e Expr) bool {
 }
 
 func bindJSONObject(b *binding) (types.Type, error) {
-	_, args := b.clauses()
+	c, args := b.clauses()
+	c.note(args)
 	if len(args)%2 != 0 {
 		return types.Type{}, b.wrongCount(2)
 	}
@@ -86,7 +91,7 @@ func jsonObjectKernel(c *compiler, call *Call) (Eval, error) {
 	var members []member
 	for i := 0; i < len(args); i += 2 {
 		k, _ := constOf(args[i])
-		m := member{k.S, i + 1, jsonMade(args[i+1])}
+		m := member{k.S, i + 1, cl.made[i+1]}
 		at := 0
 		for at < len(members) && members[at].key < m.key {
 			at++
@@ -149,7 +154,8 @@ func (c *compiler) jsonWriter(call *Call, args []Expr, f func([]byte, []types.Da
 }
 
 func bindJSONArray(b *binding) (types.Type, error) {
-	_, args := b.clauses()
+	c, args := b.clauses()
+	c.note(args)
 	for _, a := range args {
 		if msg := jsonWritable(a.Type()); msg != "" {
 			return types.Type{}, b.errorf("%s", msg)
@@ -175,7 +181,7 @@ func jsonArrayKernel(c *compiler, call *Call) (Eval, error) {
 			}
 			first = false
 			var err error
-			if dst, err = appendMember(dst, ts[i], d, jsonMade(args[i])); err != nil {
+			if dst, err = appendMember(dst, ts[i], d, cl.made[i]); err != nil {
 				return dst, err
 			}
 		}

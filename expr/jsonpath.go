@@ -326,6 +326,9 @@ func (p *jsonPath) find(root *jsonNode) (*jsonNode, error) {
 			found, definite = []*jsonNode{v}, true
 			continue
 		}
+		if definite && found[0].kind != jsonArray && (s.kind == stepSlice || s.kind == stepIndexes) {
+			return nil, errNoPath(p.steps[:i])
+		}
 		definite = definite && s.definite()
 		var next []*jsonNode
 		for _, n := range found {

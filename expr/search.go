@@ -27,7 +27,7 @@ func searchFunctions() []Function {
 		{Name: "SPLIT_INDEX", Doc: "SPLIT_INDEX(text, separator, n): the n-th part, from 0, of the text cut at the separators; NULL when there is none.",
 			safe: true, bind: bindSplitIndex, kernel: splitIndexKernel},
 		{Name: "SPLIT", Doc: "SPLIT(text, separator): the parts of the text cut at the separators.", safe: true,
-			bind: takes("CHARACTER, CHARACTER").to(give(types.ArrayOf(types.String().Required()))),
+			bind: takes("CHARACTER, CHARACTER").to(give(types.ArrayOf(types.String()))),
 			kernel: boxed(false, func(*Call) func([]types.Datum) (types.Datum, error) {
 				return func(row []types.Datum) (types.Datum, error) { return splitText(row[0].S, row[1].S), nil }
 			})},
@@ -47,11 +47,8 @@ func locateKernel(c *compiler, call *Call) (Eval, error) {
 	return ternaryRow(call.T, args, func(part, s string, from int64) (int64, error) { return locate(part, s, from), nil }), nil
 }
 
-// locate counts characters from 1.
+// locate counts characters from 1; a position below that is the first.
 func locate(part, s string, from int64) int64 {
-	if from < 1 {
-		return 0
-	}
 	skip := offset(s, clampInt(from-1))
 	if from > 1 && skip >= len(s) && (part != "" || from-1 > int64(runes(s))) {
 		return 0
@@ -88,7 +85,7 @@ func instrKernel(c *compiler, call *Call) (Eval, error) {
 	}), nil
 }
 
-// instr finds the nth part in UTF-16 units; with a negative start it goes backwards from that many units before the end.
+// instr finds the nth part; with a negative start it goes backwards from that many characters before the end.
 func instr(s, part string, start, nth int64) (int64, error) {
 	if nth <= 0 {
 		return 0, errNth
@@ -97,7 +94,7 @@ func instr(s, part string, start, nth int64) (int64, error) {
 		return 0, nil
 	}
 	if start > 0 {
-		at := unitOffset(s, start-1)
+		at := offset(s, clampInt(start-1))
 		for ; at <= len(s); at++ {
 			i := strings.Index(s[at:], part)
 			if i < 0 {
@@ -105,44 +102,27 @@ func instr(s, part string, start, nth int64) (int64, error) {
 			}
 			at += i
 			if nth--; nth == 0 {
-				return int64(units(s[:at])) + 1, nil
+				return int64(runes(s[:at])) + 1, nil
 			}
 		}
 		return 0, nil
 	}
-	end := unitOffset(s, int64(units(s))+start)
-	if int64(units(s))+start < 0 {
+	n := int64(runes(s)) + start
+	if n < 0 {
 		return 0, nil
 	}
-	for end = min(end+len(part), len(s)); ; {
+	for end := min(offset(s, int(n))+len(part), len(s)); ; {
 		at := strings.LastIndex(s[:end], part)
 		if at < 0 {
 			return 0, nil
 		}
 		if nth--; nth == 0 {
-			return int64(units(s[:at])) + 1, nil
+			return int64(runes(s[:at])) + 1, nil
 		}
 		if end = at + len(part) - 1; end < 0 {
 			return 0, nil
 		}
 	}
-}
-
-// unitOffset gives the byte position of UTF-16 unit n.
-func unitOffset(s string, n int64) int {
-	if ascii(s) {
-		return int(max(min(n, int64(len(s))), 0))
-	}
-	for i, r := range s {
-		if n <= 0 {
-			return i
-		}
-		n--
-		if r > 0xffff {
-			n--
-		}
-	}
-	return len(s)
 }
 
 // bindSplitIndex takes the code of a character as separator too.
@@ -219,7 +199,7 @@ func bindStrToMap(b *binding) (types.Type, error) {
 	if len(b.args) != 1 && len(b.args) != 3 {
 		return types.Type{}, b.wrongCount(1)
 	}
-	return takes("CHARACTER, [CHARACTER], [CHARACTER]").to(give(types.MapOf(types.String(), types.String())))(b)
+	return takes("CHARACTER, [CHARACTER], [CHARACTER]").toMaybe(give(types.MapOf(types.String(), types.String())))(b)
 }
 
 func strToMapKernel(c *compiler, call *Call) (Eval, error) {

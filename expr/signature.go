@@ -43,6 +43,9 @@ func giveKind(k types.Kind) resultRule { return give(types.Of(k)) }
 // giveText is the rule of functions that give STRING.
 func giveText(*binding) types.Type { return types.String() }
 
+// giveVarchar is the rule of functions that give a part of their first argument.
+func giveVarchar(b *binding) types.Type { return types.VarcharOf(b.args[0].Type().Precision) }
+
 // giveFirst is the rule of functions that give the type of their first argument.
 func giveFirst(b *binding) types.Type { return b.args[0].Type().Plain() }
 

@@ -13,6 +13,9 @@ var similarClasses = []struct{ name, set string }{
 	{"[:ALNUM:]", `\p{Alnum}`}, {"[:alnum:]", `\p{Alnum}`},
 }
 
+// similarSpecials are the characters that an escape may stand before. As an escape they may not stand for themselves.
+const similarSpecials = `_%[]()^-|*+?{}`
+
 // similarToRegex turns a SIMILAR TO pattern into a Java pattern for the whole text; escape is -1 for none. As in Flink a
 // dot and a ^ keep their meaning of regular expressions, while $ and the backslash mean themselves.
 func similarToRegex(pattern string, escape rune) (string, error) {
@@ -22,7 +25,9 @@ func similarToRegex(pattern string, escape rune) (string, error) {
 		r := runes[i]
 		if r == escape {
 			i++
-			if i == len(runes) || !strings.ContainsRune(`_%[]()^-|*+?{}`, runes[i]) && runes[i] != escape {
+			special := strings.ContainsRune(similarSpecials, escape)
+			if i == len(runes) || special && runes[i] == escape ||
+				!strings.ContainsRune(similarSpecials, runes[i]) && runes[i] != escape {
 				return "", fmt.Errorf("Invalid escape sequence '%s', %d", pattern, i)
 			}
 			writeLiteral(&b, runes[i])
@@ -86,9 +91,8 @@ func similarSet(b *strings.Builder, runes []rune, escape rune, pattern string) (
 			if !found {
 				return 0, fmt.Errorf("Invalid regular expression '%s'", pattern)
 			}
-		case r == '&' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
+		case r == '&':
+			b.WriteString(`\&`)
 		default:
 			b.WriteRune(r)
 		}

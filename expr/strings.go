@@ -22,7 +22,7 @@ func stringFunctions() []Function {
 		{Name: "CONCAT", Doc: "CONCAT(a, ...): the texts joined; NULL when one is.", safe: true,
 			forms: "'CONCAT(<CHARACTER>)'", bind: takes("CHARACTER...").to(giveText), kernel: concatKernel},
 		{Name: "CONCAT_WS", Doc: "CONCAT_WS(separator, a, ...): the texts that are not NULL, joined with separators.", safe: true,
-			forms: "'CONCAT_WS(<CHARACTER>)'", bind: bindConcatWS, kernel: concatWS},
+			forms: "'CONCAT_WS(<CHARACTER>)'", bind: takes("CHARACTER...").to(giveText), kernel: concatWS},
 		{Name: "CHAR_LENGTH", Aliases: []string{"CHARACTER_LENGTH"}, Doc: "CHAR_LENGTH(text): the number of characters.", safe: true,
 			bind: takes("CHARACTER").to(giveKind(types.Int)), kernel: pure1(func(s string) int64 { return int64(runes(s)) })},
 		{Name: "UPPER", Doc: "UPPER(text): in upper case.", safe: true, bind: takes("CHARACTER").to(giveFirst),
@@ -33,19 +33,19 @@ func stringFunctions() []Function {
 			bind: takes("CHARACTER").to(giveFirst), kernel: arenaPure1(initcap)},
 		{Name: "SUBSTRING", Aliases: []string{"SUBSTR"}, safe: true,
 			Doc:  "SUBSTRING(text, start [, length]): from position start, the first being 1; a negative one counts from the end.",
-			bind: takes("CHARACTER, INTEGER, [INTEGER]").to(giveText), kernel: substringKernel},
-		{Name: "LEFT", Doc: "LEFT(text, n): the first n characters.", safe: true, bind: takes("CHARACTER, INTEGER").to(giveText),
+			bind: takes("CHARACTER, INTEGER, [INTEGER]").toMaybe(giveVarchar), kernel: substringKernel},
+		{Name: "LEFT", Doc: "LEFT(text, n): the first n characters.", safe: true, bind: takes("CHARACTER, INTEGER").toMaybe(giveVarchar),
 			kernel: rows2(func(s string, n int64) (string, error) { return s[:offset(s, clampInt(n))], nil })},
-		{Name: "RIGHT", Doc: "RIGHT(text, n): the last n characters.", safe: true, bind: takes("CHARACTER, INTEGER").to(giveText),
+		{Name: "RIGHT", Doc: "RIGHT(text, n): the last n characters.", safe: true, bind: takes("CHARACTER, INTEGER").toMaybe(giveVarchar),
 			kernel: rows2(right)},
 		{Name: "TRIM", Doc: "TRIM([BOTH | LEADING | TRAILING] [characters FROM] text): without the given characters at the ends.",
 			safe: true, forms: "'TRIM([BOTH|LEADING|TRAILING] <ANY> FROM <STRING>)'", bind: bindTrim, kernel: trimKernel},
 		{Name: "LTRIM", Doc: "LTRIM(text [, characters]): without blanks, or the given characters, at the beginning.", safe: true,
-			bind: takes("CHARACTER, [CHARACTER]").to(giveText), kernel: sideTrim(trimLeft)},
+			bind: takes("CHARACTER, [CHARACTER]").to(giveVarchar), kernel: sideTrim(trimLeft)},
 		{Name: "RTRIM", Doc: "RTRIM(text [, characters]): without blanks, or the given characters, at the end.", safe: true,
-			bind: takes("CHARACTER, [CHARACTER]").to(giveText), kernel: sideTrim(trimRight)},
+			bind: takes("CHARACTER, [CHARACTER]").to(giveVarchar), kernel: sideTrim(trimRight)},
 		{Name: "BTRIM", Doc: "BTRIM(text [, characters]): without blanks, or the given characters, at both ends.", safe: true,
-			bind: takes("CHARACTER, [CHARACTER]").to(giveText), kernel: sideTrim(trimLeft | trimRight)},
+			bind: takes("CHARACTER, [CHARACTER]").to(giveVarchar), kernel: sideTrim(trimLeft | trimRight)},
 		{Name: "LPAD", Doc: "LPAD(text, n, pad): filled up at the beginning, or cut, to n characters.",
 			bind: takes("CHARACTER, INTEGER, CHARACTER").to(giveText), kernel: padKernel(true)},
 		{Name: "RPAD", Doc: "RPAD(text, n, pad): filled up at the end, or cut, to n characters.",
@@ -56,9 +56,11 @@ func stringFunctions() []Function {
 			bind: takes("CHARACTER, CHARACTER, CHARACTER").to(giveText), kernel: replaceKernel},
 		{Name: "OVERLAY", Doc: "OVERLAY(text PLACING new FROM start [FOR length]): with a part replaced.", safe: true,
 			forms: "'OVERLAY(<STRING> PLACING <STRING> FROM <INTEGER>)'",
-			bind:  takes("CHARACTER, CHARACTER, INTEGER, [INTEGER]").to(giveText), kernel: overlayKernel},
+			bind: takes("CHARACTER, CHARACTER, INTEGER, [INTEGER]").to(func(b *binding) types.Type {
+				return types.VarcharOf(min(b.args[0].Type().Precision+b.args[1].Type().Precision, types.MaxLength))
+			}), kernel: overlayKernel},
 		{Name: "REVERSE", Doc: "REVERSE(text): the characters from last to first.", safe: true,
-			bind: takes("CHARACTER").to(giveText), kernel: arenaPure1(reverse)},
+			bind: takes("CHARACTER").toMaybe(giveText), kernel: arenaPure1(reverse)},
 		{Name: "TRANSLATE", Doc: "TRANSLATE(text, from, to): each character of from replaced by the one of to at its place, or dropped.",
 			safe: true, bind: bindTranslate, kernel: translateKernel},
 		{Name: "ELT", Doc: "ELT(n, a, ...): the n-th of the texts; NULL when there is none.", safe: true, bind: bindElt,
@@ -132,14 +134,6 @@ func concatKernel(c *compiler, call *Call) (Eval, error) {
 		}
 		return out.Column, fail
 	}, nil
-}
-
-// bindConcatWS is NULL only when the separator is.
-func bindConcatWS(b *binding) (types.Type, error) {
-	if _, err := takes("CHARACTER...").to(giveText)(b); err != nil {
-		return types.Type{}, err
-	}
-	return types.String().Nullable(!b.args[0].Type().NotNull), nil
 }
 
 func concatWS(c *compiler, call *Call) (Eval, error) {
@@ -325,7 +319,7 @@ func bindTrim(b *binding) (types.Type, error) {
 				"Supported form(s): %s", typeWord(b.args[1].Type()), b.fn.forms)
 		}
 	}
-	return types.String().Nullable(anyNullable(b.args[1:])), nil
+	return types.VarcharOf(b.args[2].Type().Precision).Nullable(anyNullable(b.args[1:])), nil
 }
 
 func trimKernel(c *compiler, call *Call) (Eval, error) {
@@ -484,7 +478,7 @@ func overlay(s, with string, from, n int64) string {
 		return s
 	}
 	head := cutUnits(s, int(from-1))
-	if n == 0 || from+n > size {
+	if n <= 0 || from+n > size {
 		return head + with
 	}
 	return head + with + skipUnits(s, int(max(from-1+n, 0)))
