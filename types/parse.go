@@ -110,27 +110,49 @@ func parseJavaFloat(s string, bits int) (float64, bool) {
 	if n := len(s); n > 0 && (s[n-1]|0x20 == 'd' || s[n-1]|0x20 == 'f') {
 		s, body = s[:n-1], strings.TrimSuffix(body, body[len(body)-1:])
 	}
-	if hex && !strings.ContainsAny(body, "pP") {
+	if !floatSyntax(body, hex) {
 		return 0, false
 	}
-	for i := range len(body) {
-		c := body[i]
-		if c-'0' > 9 && c != '.' && c != '-' && c != '+' && !(hex && hexLetter(c)) && c|0x20 != 'e' {
-			return 0, false // what strconv reads but Java does not: underscores, inf, nan
-		}
-	}
 	f, err := strconv.ParseFloat(s, bits)
-	if err != nil {
-		if ne, ok := err.(*strconv.NumError); !ok || ne.Err != strconv.ErrRange {
-			return 0, false
-		}
+	if err != nil && err.(*strconv.NumError).Err != strconv.ErrRange {
+		return 0, false
 	}
 	return f, true
 }
 
-func hexLetter(c byte) bool {
-	c |= 0x20
-	return c >= 'a' && c <= 'f' || c == 'x' || c == 'p'
+// floatSyntax checks digits with a point perhaps and an exponent (which hexadecimal numbers must have): strconv takes more
+// than Java does.
+func floatSyntax(s string, hex bool) bool {
+	mark := byte('e')
+	if hex {
+		s, mark = s[2:], 'p'
+	}
+	digits, points := 0, 0
+	i := 0
+	for ; i < len(s) && s[i]|0x20 != mark; i++ {
+		switch c := s[i]; {
+		case c == '.':
+			points++
+		case c-'0' <= 9 || hex && (c|0x20)-'a' <= 5:
+			digits++
+		default:
+			return false
+		}
+	}
+	if digits == 0 || points > 1 || i == len(s) && hex {
+		return false
+	}
+	if i == len(s) {
+		return true
+	}
+	if i++; i < len(s) && (s[i] == '+' || s[i] == '-') {
+		i++
+	}
+	from := i
+	for i < len(s) && s[i]-'0' <= 9 {
+		i++
+	}
+	return i == len(s) && i > from
 }
 
 // ParseDate reads y, y-m or y-m-d in front of a blank: short numbers are fine, the year is 0..9999, the day must exist.

@@ -145,8 +145,8 @@ func unescapeJava(s string) string {
 		switch c := s[i]; {
 		case strings.IndexByte("btnfr", c) >= 0:
 			b.WriteByte("\b\t\n\f\r"[strings.IndexByte("btnfr", c)])
-		case c == 'u' && i+4 < len(s)+0:
-			n, err := strconv.ParseUint(s[i+1:min(i+5, len(s))], 16, 32)
+		case c == 'u' && i+4 < len(s):
+			n, err := strconv.ParseUint(s[i+1:i+5], 16, 32)
 			if err != nil {
 				return s
 			}

@@ -28,7 +28,7 @@ func newCSVDecoder(r connectors.FormatRequest) (connectors.Decoder, error) {
 		return nil, err
 	}
 	d := &csvDecoder{csvForm: form}
-	err = boolOptions(r, map[*bool]connectors.Option{&d.comments: optComments, &d.ignore: optIgnoreErrors, new(bool): optScientific})
+	err = readFlags(r.Options, flag{&d.comments, optComments}, flag{&d.ignore, optIgnoreErrors}, flag{new(bool), optScientific})
 	return d, err
 }
 

@@ -31,7 +31,7 @@ func newCSVEncoder(r connectors.FormatRequest) (connectors.Encoder, error) {
 	sep, _ := utf8.DecodeRuneInString(e.sep)
 	e.quoteRune, e.escapeRune = firstRune(e.quote), firstRune(e.escape)
 	e.safe = max(sep, e.quoteRune)
-	err = boolOptions(r, map[*bool]connectors.Option{&e.scientific: optScientific, new(bool): optIgnoreErrors})
+	err = readFlags(r.Options, flag{&e.scientific, optScientific}, flag{new(bool), optIgnoreErrors})
 	return e, err
 }
 

@@ -1,7 +1,6 @@
 package format
 
 import (
-	"errors"
 	"fmt"
 
 	"runnel/connectors"
@@ -42,17 +41,22 @@ func JSON() connectors.Format {
 	}
 }
 
-// boolOptions reads several boolean options; the first bad one is the error.
-func boolOptions(r connectors.FormatRequest, into map[*bool]connectors.Option) error {
-	var errs []error
-	for p, opt := range into {
-		v, err := r.Options.Bool(opt)
+// flag is a boolean option and where its value goes.
+type flag struct {
+	to  *bool
+	opt connectors.Option
+}
+
+// readFlags reads boolean options; the first bad one is the error.
+func readFlags(o connectors.Options, flags ...flag) error {
+	for _, f := range flags {
+		v, err := o.Bool(f.opt)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("option %s%s: %w", r.Prefix, opt.Key, err))
+			return err
 		}
-		*p = v
+		*f.to = v
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 // isoTimestamps tells whether timestamps have the ISO-8601 form.

@@ -39,7 +39,7 @@ type jsonNode struct {
 func newJSONDecoder(r connectors.FormatRequest) (connectors.Decoder, error) {
 	d := &jsonDecoder{seen: make([]uint32, len(r.Fields))}
 	var parser bool
-	err := boolOptions(r, map[*bool]connectors.Option{&d.failMissing: optFailOnMissing, &d.ignore: optIgnoreErrors, &parser: optParser})
+	err := readFlags(r.Options, flag{&d.failMissing, optFailOnMissing}, flag{&d.ignore, optIgnoreErrors}, flag{&parser, optParser})
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ const (
 
 func newJSONEncoder(r connectors.FormatRequest) (connectors.Encoder, error) {
 	e := &jsonEncoder{literal: r.Options.Get(optNullKeyLiteral)}
-	err := boolOptions(r, map[*bool]connectors.Option{&e.plain: optPlainDecimal, &e.ignoreNulls: optIgnoreNulls})
+	err := readFlags(r.Options, flag{&e.plain, optPlainDecimal}, flag{&e.ignoreNulls, optIgnoreNulls})
 	if err != nil {
 		return nil, err
 	}
