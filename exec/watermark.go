@@ -25,7 +25,6 @@ type watermarks struct {
 	nextEmit  int64 // processing time in ms of the next periodic watermark, MaxWatermark when nothing has changed
 	nextIdle  int64
 	nextAlign int64
-	since     int   // rows since the last on-event watermark
 	began     int64 // processing time in ms at which the rows in hand came
 	out       types.Batch
 	group     *alignGroup
@@ -40,6 +39,7 @@ type splitTime struct {
 	idle    bool
 	lastRow int64 // processing time in ms; time under back pressure does not count as silence
 	resting bool
+	since   int // rows since the last on-event watermark
 }
 
 func newWatermarks(s *sourceLoop, mark *plan.Watermark) *watermarks {
@@ -147,20 +147,20 @@ func (w *watermarks) cutAt(sel []int32, err error) ([]int32, error) {
 	return sel[:n], expr.DataError(w.mark.Expr, err)
 }
 
-// onEvent puts a mark behind every row that advances the combined watermark, at most one per Gap rows.
+// onEvent puts a mark behind every Gap-th row of the split, if it advances the combined watermark.
 func (w *watermarks) onEvent(sp *splitTime, b *types.Batch, sel []int32, col *types.Column) *types.Batch {
 	w.out = types.Batch{Len: b.Len, Sel: b.Sel, Kinds: b.Kinds, Cols: b.Cols, Marks: w.out.Marks[:0]}
 	others := w.lowest(sp)
 	for _, i := range sel {
-		if col.Null(i) {
+		if !col.Null(i) {
+			sp.wm = max(sp.wm, floorMillis(col.Int[i]))
+		}
+		if sp.since++; sp.since < w.mark.Gap {
 			continue
 		}
-		sp.wm = max(sp.wm, floorMillis(col.Int[i]))
-		if w.since++; w.since < w.mark.Gap {
-			continue
-		}
+		sp.since = 0
 		if low := min(sp.wm, others); low > w.told {
-			w.told, w.since = low, 0
+			w.told = low
 			w.out.Marks = append(w.out.Marks, types.Mark{Pos: i + 1, Time: low})
 		}
 	}
