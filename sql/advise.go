@@ -43,8 +43,6 @@ func (p *parser) slip(i int, e *Error) string {
 		return "there are no lambda functions in this dialect"
 	case prev.kind == tComma && (t.kind == tRParen || t.is("FROM")):
 		return "there is a comma too many before it"
-	case slices.Equal(e.Expected, []string{`"("`}) && prev.word() != nil && prev.word().reserved:
-		return fmt.Sprintf("%s is a function; as a name the reserved word is written %s", prev.word().name, Quote(p.text(&prev)))
 	case (t.kind == tSemicolon || t.kind == tEOF || reserved) && slices.Contains(e.Expected, `")"`):
 		if open := p.openParen(i); open != nil {
 			return fmt.Sprintf("the parenthesis at %s is not closed", open.from)
@@ -70,6 +68,8 @@ func (p *parser) reservedHelp(i int, expected []string) string {
 	w := t.word().name
 	by := i+1 < len(p.toks) && p.toks[i+1].is("BY")
 	switch {
+	case i == 0 && (slices.Contains(statementWords, w) || t.word().callable):
+		return ""
 	case i == 0:
 		help := "no statement begins with " + p.text(t)
 		if near := nearest(w, statementWords); near != "" {
@@ -109,6 +109,38 @@ func (p *parser) adviseWord(t *token, e *Error, tail string) bool {
 		e.Help = append(e.Help, "did you mean "+near+tail+"?")
 	}
 	return near != ""
+}
+
+// aliasAllowed tells whether an expression that ends before the token of index i may have an alias there: an item of SELECT may.
+func (p *parser) aliasAllowed(i int) bool {
+	depth, cases := 0, 0
+	for k := i - 1; k >= 0; k-- {
+		t := &p.toks[k]
+		switch t.kind {
+		case tRParen, tRBracket:
+			depth++
+		case tLParen, tLBracket:
+			if depth--; depth < 0 {
+				return false
+			}
+		}
+		if depth > 0 || t.word() == nil {
+			continue
+		}
+		switch t.word().name {
+		case "END":
+			cases++
+		case "CASE":
+			if cases--; cases < 0 {
+				return false
+			}
+		case "SELECT":
+			return true
+		case "FROM", "WHERE", "ON", "HAVING", "BY", "VALUES", "LIMIT", "OFFSET", "QUALIFY":
+			return false
+		}
+	}
+	return false
 }
 
 // openParen returns the innermost parenthesis that is open at the token of index i, or nil.

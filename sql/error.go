@@ -58,14 +58,17 @@ func (e *Error) Detail(src string) []string {
 	return lines
 }
 
-// condensed are words that follow each other in the grammar, with what a message says for all of them.
-var condensed = []struct{ words, short string }{
-	{"NATURAL LEFT RIGHT FULL CROSS INNER JOIN", "JOIN"},
-	{"TABLESAMPLE MATCH_RECOGNIZE PIVOT UNPIVOT", ""},
-	{"WHERE GROUP HAVING WINDOW QUALIFY", "WHERE, GROUP BY"},
-	{"UNION EXCEPT INTERSECT", "UNION"},
-	{"ORDER LIMIT OFFSET FETCH", "ORDER BY, LIMIT"},
-	{"RESPECT_NULLS IGNORE_NULLS WITHIN FILTER OVER", "FILTER, OVER"},
+// condensed are words that follow each other in the grammar, with what a message says for several of them.
+var condensed = []struct {
+	words []string
+	short string
+}{
+	{[]string{"NATURAL", "LEFT", "RIGHT", "FULL", "CROSS", "INNER", "JOIN"}, "JOIN"},
+	{[]string{"TABLESAMPLE", "MATCH_RECOGNIZE", "PIVOT", "UNPIVOT"}, ""},
+	{[]string{"WHERE", "GROUP", "HAVING", "WINDOW", "QUALIFY"}, "WHERE, GROUP BY"},
+	{[]string{"UNION", "EXCEPT", "INTERSECT"}, "UNION"},
+	{[]string{"ORDER", "LIMIT", "OFFSET", "FETCH"}, "ORDER BY, LIMIT"},
+	{[]string{"RESPECT NULLS", "IGNORE NULLS", "WITHIN", "FILTER", "OVER"}, "FILTER, OVER"},
 }
 
 // condense shortens a list of expectations for the eye: words of one kind become one, and what may follow any name is left out.
@@ -78,8 +81,16 @@ func condense(expected []string) []string {
 	}
 	group := map[string]int{}
 	for i, c := range condensed {
-		for _, w := range strings.Fields(c.words) {
-			group[strings.ReplaceAll(w, "_NULLS", " NULLS")] = i + 1
+		present := 0
+		for _, w := range c.words {
+			if slices.Contains(expected, w) {
+				present++
+			}
+		}
+		for _, w := range c.words {
+			if present > 2 {
+				group[w] = i + 1
+			}
 		}
 	}
 	var out []string
@@ -234,11 +245,11 @@ func allowsName(expected []string) bool {
 // encountered makes the error for the token at index i of p.toks, of which n tokens are shown.
 func (p *parser) encountered(i, n int, expected []string) *Error {
 	t := &p.toks[i]
-	image := p.text(t)
+	image, at := p.text(t), t.from
 	e := &Error{Class: ClassParse, Span: Span{t.from, t.to}, Token: image, Expected: expected}
 	switch t.kind {
 	case tEOF:
-		image = "<EOF>"
+		image, at = "<EOF>", p.endPlace()
 		e.Incomplete = true
 	case tBadChar:
 		return p.lexical(e, t)
@@ -270,25 +281,42 @@ func (p *parser) encountered(i, n int, expected []string) *Error {
 	case tSemicolon:
 		e.Incomplete = i+1 < len(p.toks) && p.toks[i+1].kind == tEOF
 	}
+	word := image
+	image = escapeImage(image) + p.lookahead(e, i, n)
 	if w := t.word(); w != nil && w.reserved && allowsName(expected) {
-		e.Help = append(e.Help, p.reservedHelp(i, expected))
-		if image == w.name { // Flink knows its keywords in upper case only
-			e.Msg = fmt.Sprintf("Incorrect syntax near the keyword '%s' at %s.", image, t.from)
+		if help := p.reservedHelp(i, expected); help != "" {
+			e.Help = append(e.Help, help)
+		}
+		if word == w.name { // Flink knows its keywords in upper case only
+			e.Msg = fmt.Sprintf("Incorrect syntax near the keyword '%s' at %s.", word, at)
 			return e
 		}
 	}
-	image = escapeImage(image)
+	e.Msg = fmt.Sprintf("Encountered \"%s\" at %s.", image, at)
+	return e
+}
+
+// lookahead returns the n-1 tokens behind the one of index i as a message shows them, and extends e to the last of them.
+func (p *parser) lookahead(e *Error, i, n int) string {
+	s := ""
 	for k := i + 1; k < i+n && k < len(p.toks); k++ {
-		e.Token = p.text(&p.toks[k])
-		e.Span.To = p.toks[k].to
-		if s := escapeImage(e.Token); p.toks[k].kind == tEOF {
-			image += " <EOF>"
-		} else {
-			image += " " + s
+		t := &p.toks[k]
+		e.Token, e.Span.To = p.text(t), t.to
+		switch t.kind {
+		case tEOF:
+			s += " <EOF>"
+			e.Incomplete = true
+		case tOpenString:
+			s += ` \'`
+			e.Incomplete = true
+		case tSemicolon:
+			s += " ;"
+			e.Incomplete = k+1 < len(p.toks) && p.toks[k+1].kind == tEOF
+		default:
+			s += " " + escapeImage(e.Token)
 		}
 	}
-	e.Msg = fmt.Sprintf("Encountered \"%s\" at %s.", image, t.from)
-	return e
+	return s
 }
 
 // lexical completes e for a character that begins no token.

@@ -40,7 +40,8 @@ func (p *parser) alter(start Pos) Stmt {
 		s.Action = p.alterOptions(true)
 		s.Span = p.span(start)
 		return s
-	case p.acceptAll("MATERIALIZED", "TABLE"):
+	case p.accept("MATERIALIZED"):
+		p.expect("TABLE")
 		s := &AlterMaterializedTable{Name: p.name()}
 		s.Action = p.alterMaterialized()
 		s.Span = p.span(start)

@@ -9,7 +9,7 @@ func (p *parser) call(name *Name) Expr {
 	switch {
 	case p.acceptOp(tRParen):
 		return p.callTail(c)
-	case p.tok().kind == tStar && p.at(1).kind == tRParen:
+	case p.tok().kind == tStar:
 		t := p.tok()
 		p.next()
 		c.Args = []Expr{&Star{Span: Span{t.from, t.to}}}
@@ -202,6 +202,7 @@ func (p *parser) windowSpec() *WindowSpec {
 	start := p.pos()
 	w := &WindowSpec{}
 	p.expectOp(tLParen)
+	p.note(aName)
 	if p.isIdent() {
 		id := p.ident()
 		w.Ref = &id
@@ -527,10 +528,7 @@ func (p *parser) jsonPair(c *FuncCall) {
 	}
 	key := p.expr()
 	if !p.accept("VALUE") && !p.acceptOp(tColon) {
-		if p.noteAt == at {
-			p.expected = append(p.expected[:0], "KEY .. VALUE ..")
-		}
-		p.unexpectedAt(at, p.i-at+1)
+		p.unexpectedAs(at, p.i-at+1, "KEY .. VALUE ..")
 	}
 	c.Args = append(c.Args, key, p.expr())
 }

@@ -77,6 +77,7 @@ func (p *parser) create(start Pos) Stmt {
 
 // createTable reads the rest of CREATE TABLE.
 func (p *parser) createTable(s *CreateTable, start Pos) Stmt {
+	p.bareAt = 0
 	s.IfNotExists = p.ifNotExists()
 	s.Name = p.name()
 	if p.isOp(tLParen) {
@@ -99,21 +100,11 @@ func (p *parser) createTable(s *CreateTable, start Pos) Stmt {
 	case s.Replace || s.OrReplace:
 		p.unexpected()
 	}
-	if s.As == nil {
-		p.noBareColumns(s.Elements)
+	if s.As == nil && p.bareAt > 0 { // a column without a type, and no query that gives it one
+		p.unexpectedAs(p.bareAt, 1, "a type behind "+p.text(&p.toks[p.bareAt-1]))
 	}
 	s.Span = p.span(start)
 	return s
-}
-
-// noBareColumns refuses columns without a type where no query gives them one.
-func (p *parser) noBareColumns(es []TableElement) {
-	for _, e := range es {
-		if c, ok := e.(*ColumnRef); ok {
-			p.fail(c.Span, ClassParse, "Columns identifiers without types in the schema are supported on CTAS/RTAS statements only.",
-				"write a type behind "+c.Name.Name)
-		}
-	}
 }
 
 // tableElements reads the elements of CREATE TABLE in parentheses and checks what Flink's parser checks of them.
@@ -196,7 +187,8 @@ func (p *parser) enforcement(c *ConstraintDef) {
 	switch {
 	case p.accept("ENFORCED"):
 		c.Enforcement = Enforced
-	case p.acceptAll("NOT", "ENFORCED"):
+	case p.accept("NOT"):
+		p.expect("ENFORCED")
 		c.Enforcement = NotEnforced
 	}
 }
@@ -206,12 +198,8 @@ func (p *parser) columnDef(alter bool) TableElement {
 	start := p.pos()
 	c := &ColumnDef{Name: p.name(), Kind: PhysicalColumn}
 	if k := p.tok().kind; !alter && len(c.Name.Parts) == 1 && (k == tComma || k == tRParen) {
-		if p.noteAt == p.i {
-			p.note(aType)
-			p.note("AS")
-		}
-		if p.at(1).kind == tEOF {
-			p.unexpected()
+		if p.bareAt == 0 {
+			p.bareAt = p.i
 		}
 		return &ColumnRef{Span: p.span(start), Name: c.Name.Parts[0]}
 	}

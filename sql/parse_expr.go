@@ -110,11 +110,8 @@ func (p *parser) binary(left Expr, op BinaryOp, prec int) Expr {
 
 // rightOperand reads the right operand of the operator op, which begins at the token of index at.
 func (p *parser) rightOperand(left Expr, op BinaryOp, prec, at int) Expr {
-	if !p.startsExpr() {
-		if p.noteAt == at {
-			p.expected = append(p.expected[:0], anExpr)
-		}
-		p.unexpectedAt(at, p.i-at+1)
+	if n := p.badOperand(); n > 0 {
+		p.unexpectedAs(at, p.i-at+n, anExpr)
 	}
 	right := p.exprAbove(prec + 1)
 	return &Binary{Span: p.span(left.Pos()), Op: op, L: left, R: right, OpPos: p.toks[at].from}
@@ -201,7 +198,11 @@ func (p *parser) multisetInfix(left Expr, minPrec int) Expr {
 func (p *parser) isTest(left Expr) Expr {
 	start := p.i
 	p.next()
-	x := &Is{X: left, Not: p.accept("NOT")}
+	x := &Is{X: left}
+	if p.tok().is("NOT") {
+		x.Not = true
+		p.next()
+	}
 	if p.acceptAll("DISTINCT", "FROM") {
 		op := OpIsDistinct
 		if x.Not {
@@ -234,6 +235,8 @@ func (p *parser) isTest(left Expr) Expr {
 		case p.accept("SCALAR"):
 			x.Test = IsJSONScalar
 		}
+	case x.Not:
+		p.unexpected()
 	default:
 		p.unexpectedIs(start)
 	}
@@ -241,16 +244,26 @@ func (p *parser) isTest(left Expr) Expr {
 	return x
 }
 
-// unexpectedIs gives up at the word IS of index at: Flink's message names it and not what follows.
+// unexpectedIs gives up at the word IS of index at, which something wrong follows.
 func (p *parser) unexpectedIs(at int) {
-	if p.noteAt < 0 {
-		panic(bail{at})
+	p.unexpectedOp(at, 2, "NULL", "TRUE", "FALSE", "UNKNOWN", "DISTINCT FROM", "JSON", "EMPTY")
+}
+
+// unexpectedOp gives up at the operator of index at, which is no operator for what follows it; it might be an alias instead, were it
+// no reserved word.
+func (p *parser) unexpectedOp(at, n int, expected ...string) {
+	bad := &p.toks[min(at+n, len(p.toks))-1]
+	if bad.kind == tBadChar || bad.kind == tOpenQuoted || bad.kind == tOpenComment || bad.kind == tTooLong {
+		p.unexpectedAs(at, n)
 	}
-	t, bad := &p.toks[at], p.tok()
-	e := p.encountered(at, 1, []string{anAlias})
+	var alias []string
+	if p.aliasAllowed(at) {
+		alias = []string{anAlias}
+	}
+	e := p.encountered(at, n, alias)
 	e.Help = nil
-	e.Span = Span{t.from, bad.to}
-	e.Expected = []string{"NULL", "TRUE", "FALSE", "UNKNOWN", "DISTINCT FROM", "JSON", "EMPTY"}
+	e.Span = Span{p.toks[at].from, bad.to}
+	e.Expected = expected
 	e.Token = p.text(bad)
 	panic(e)
 }
@@ -286,19 +299,20 @@ func (p *parser) notInfix(left Expr) Expr {
 		p.i += 2
 		return p.rightOperand(left, OpNotSubmultisetOf, precCompare, at)
 	}
-	if p.noteAt == p.i {
-		p.expected = append(p.expected, "BETWEEN", "IN", "LIKE", "ILIKE", "SIMILAR TO")
-	}
-	p.unexpected()
+	p.unexpectedOp(at, 2, "BETWEEN", "IN", "LIKE", "ILIKE", "SIMILAR TO")
 	return nil
 }
 
 func (p *parser) between(left Expr, not bool) Expr {
+	at := p.tok()
 	x := &Between{X: left, Not: not, Symmetric: p.accept("SYMMETRIC")}
 	if !x.Symmetric {
 		p.accept("ASYMMETRIC")
 	}
 	x.Low = p.exprAbove(precBetween + 1)
+	if t := p.tok(); !t.is("AND") && t.kind < tBadChar {
+		p.fail(Span{at.from, t.to}, ClassSQL, "BETWEEN operator has no terminating AND", "BETWEEN is written a BETWEEN low AND high")
+	}
 	p.expect("AND")
 	x.High = p.exprAbove(precBetween + 1)
 	x.Span = p.span(left.Pos())
@@ -306,6 +320,9 @@ func (p *parser) between(left Expr, not bool) Expr {
 }
 
 func (p *parser) in(left Expr, not bool) Expr {
+	if p.tok().kind != tLParen {
+		p.unexpectedOp(p.i-1, 2, `"("`)
+	}
 	x := &In{X: left, Not: not}
 	x.List, x.Query = p.listOrQuery()
 	x.Span = p.span(left.Pos())
@@ -329,6 +346,9 @@ func (p *parser) listOrQuery() ([]Expr, *Query) {
 
 func (p *parser) like(left Expr, not bool, kind LikeKind) Expr {
 	x := &LikeExpr{X: left, Not: not, Kind: kind}
+	if !p.startsExpr() {
+		p.unexpectedOp(p.i-1, 2, anExpr)
+	}
 	x.Pattern = p.exprAbove(precBetween + 1)
 	if p.accept("ESCAPE") {
 		x.Escape = p.exprAbove(precBetween + 1)
@@ -346,9 +366,24 @@ func (p *parser) quantified(left Expr, op BinaryOp) Expr {
 	return x
 }
 
-// startsExpr tells whether the current token may begin an expression.
-func (p *parser) startsExpr() bool {
+// badOperand returns 0 when an operand may begin at the current token, else the number of tokens that show that none does.
+func (p *parser) badOperand() int {
 	t := p.tok()
+	switch {
+	case !p.startsExpr():
+		return 1
+	case t.kind == tLParen && !p.startsExprAt(1) && !p.queryFollows(1), t.is("INTERVAL") && !p.startsInterval(1):
+		return 2
+	}
+	return 0
+}
+
+// startsExpr tells whether the current token may begin an expression.
+func (p *parser) startsExpr() bool { return p.startsExprAt(0) }
+
+// startsExprAt tells whether the token n behind the current one may begin an expression.
+func (p *parser) startsExprAt(n int) bool {
+	t := p.at(n)
 	switch t.kind {
 	case tQuoted, tString, tCharset, tBinary, tUnicode, tInteger, tDecimal, tDouble, tLParen, tPlus, tMinus, tQuestion, tLBrace:
 		return true
@@ -474,8 +509,7 @@ func (p *parser) wordExpr(w *word) Expr {
 		id := Ident{Span: Span{t.from, t.to}, Name: p.text(t)}
 		return p.call(nameOf(id))
 	case w.callable || w.form && w.reserved:
-		p.next()
-		p.expectOp(tLParen)
+		p.unexpectedAs(p.i, 2, anExpr)
 	}
 	return p.nameExpr()
 }
@@ -504,7 +538,7 @@ func (p *parser) nameExpr() Expr {
 			p.i += 2
 			return &Star{Span: p.span(start), Qualifier: n}
 		}
-		p.next()
+		p.dot()
 		n.Parts = append(n.Parts, p.ident())
 	}
 	n.Span = p.span(start)

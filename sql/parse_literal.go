@@ -46,9 +46,9 @@ func (p *parser) continuation(t *token) string {
 	last := t
 	for p.tok().kind == tString {
 		c := p.tok()
-		if c.from.Line == last.to.Line {
-			p.fail(Span{c.from, c.to}, ClassSQL, "String literal continued on same line",
-				"put || between the strings, or a comma; a single quote inside a string is written twice")
+		if c.from.Line == last.to.Line && p.late == nil {
+			p.late = &Error{Class: ClassSQL, Msg: "String literal continued on same line", Span: Span{c.from, c.to}, Token: p.text(c),
+				Help: []string{"put = or || between the strings, or a comma; a single quote inside a string is written twice"}}
 		}
 		b.WriteString(unquote(p.text(c)))
 		last = c
@@ -133,16 +133,7 @@ func (p *parser) binaryChain() Expr {
 func (p *parser) datetime(kind LiteralKind) Expr {
 	t := p.tok()
 	if p.at(1).kind != tString {
-		if p.noteAt == p.i {
-			p.expected = append(p.expected[:0], anExpr)
-		}
-		if p.noteAt < 0 {
-			panic(bail{p.i})
-		}
-		e := p.encountered(p.i, 1, p.expected)
-		e.Help = []string{fmt.Sprintf("a literal is written %s '..'; as a name the reserved word %s is written %s", t.word().name, t.word().name,
-			Quote(p.text(t)))}
-		panic(e)
+		p.unexpectedAs(p.i, 2, anExpr)
 	}
 	p.next()
 	s := p.plainString()
@@ -217,6 +208,9 @@ var intervalUnits = map[string]TimeUnit{
 // interval reads an interval: of a string, or of a number, a name or an expression in parentheses.
 func (p *parser) interval() Expr {
 	start := p.pos()
+	if !p.startsInterval(1) {
+		p.unexpectedAs(p.i, 2, anExpr)
+	}
 	p.expect("INTERVAL")
 	negative := false
 	if t := p.tok(); (t.kind == tMinus || t.kind == tPlus) && p.at(1).kind == tString {
@@ -224,7 +218,7 @@ func (p *parser) interval() Expr {
 		p.next()
 	}
 	if p.tok().kind == tString {
-		x := &IntervalLit{Negative: negative, Text: p.plainString().Text}
+		x := &IntervalLit{Negative: negative, Text: p.oneString().Text}
 		x.Qualifier = p.intervalQualifier()
 		x.Span = p.span(start)
 		if x.Text == "" {
@@ -248,6 +242,19 @@ func (p *parser) interval() Expr {
 	x.Qualifier = p.intervalQualifier()
 	x.Span = p.span(start)
 	return x
+}
+
+// startsInterval tells whether the token n behind the current one may follow the word INTERVAL.
+func (p *parser) startsInterval(n int) bool {
+	switch t := p.at(n); t.kind {
+	case tString, tLParen, tInteger, tDecimal, tDouble, tQuoted:
+		return true
+	case tMinus, tPlus:
+		return p.at(n+1).kind == tString
+	case tIdent:
+		return t.word() == nil || !t.word().reserved
+	}
+	return false
 }
 
 // intervalUnit reads a unit of an interval.

@@ -73,10 +73,15 @@ func (p *parser) queryTerm() QueryBody {
 		q := p.query()
 		p.expectOp(tRParen)
 		return q.unwrap()
+	case p.startsExpr():
+		p.nonQuery(queryWords)
 	}
 	p.unexpected()
 	return nil
 }
+
+// queryWords are the words that a query may begin with.
+var queryWords = []string{"SELECT", "VALUES", "WITH", "TABLE"}
 
 // setOps reads the set operators behind left that bind more tightly than above: INTERSECT before the others, each from left to right.
 func (p *parser) setOps(left QueryBody, above int) QueryBody {
@@ -240,6 +245,7 @@ func (p *parser) selectItem() *SelectItem {
 		p.next()
 		it.Expr = &Star{Span: Span{t.from, t.to}}
 		it.Span = it.Expr.(*Star).Span
+		p.note(anAlias)
 		return it
 	}
 	it.Expr = p.expr()
@@ -251,6 +257,7 @@ func (p *parser) selectItem() *SelectItem {
 // alias reads [AS] name behind an expression, if it is there.
 func (p *parser) alias(x Expr) *Ident {
 	if _, ok := x.(*Star); ok {
+		p.note(anAlias)
 		return nil
 	}
 	switch {

@@ -56,8 +56,15 @@ func (p *parser) show(start Pos) Stmt {
 // form.
 func (p *parser) showList(s *Show, at int) {
 	for _, f := range showForms {
-		if !p.acceptAll(f.words...) {
+		if !p.accept(f.words[0]) {
 			continue
+		}
+		if len(f.words) > 1 && !p.accept(f.words[1]) {
+			if f.kind == ShowCurrentCatalog && p.is("DATABASE") {
+				p.i--
+				continue
+			}
+			p.unexpected()
 		}
 		s.Kind = f.kind
 		if f.in && (p.is("FROM") || p.is("IN")) {
@@ -73,14 +80,11 @@ func (p *parser) showList(s *Show, at int) {
 		}
 		return
 	}
-	bad := p.tok()
-	if bad.kind != tIdent && bad.kind != tQuoted {
-		p.unexpected()
-	}
 	if p.noteAt < 0 {
 		panic(bail{p.i})
 	}
-	e := p.encountered(at, 1, []string{aStatement})
+	bad := p.tok()
+	e := p.encountered(at, 2, []string{aStatement})
 	e.Span, e.Token = Span{bad.from, bad.to}, p.text(bad)
 	e.Expected, e.Help = p.expected, nil
 	p.adviseWord(bad, e, "")

@@ -1,9 +1,6 @@
 package sql
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // statementWords are the words that begin statements, for completion and for messages.
 var statementWords = []string{
@@ -23,7 +20,7 @@ func (p *parser) statement() Stmt {
 		return p.query()
 	}
 	if t.word() == nil {
-		return p.nonQuery()
+		p.nonQuery(statementWords)
 	}
 	start := t.from
 	switch t.word().name {
@@ -66,6 +63,7 @@ func (p *parser) utility(start Pos, w string) Stmt {
 			return s
 		}
 	case "BEGIN":
+		p.follows("STATEMENT")
 		p.expect("BEGIN", "STATEMENT", "SET")
 		return &BeginStatementSet{p.span(start)}
 	case "END":
@@ -74,22 +72,22 @@ func (p *parser) utility(start Pos, w string) Stmt {
 	case "USE":
 		return p.use(start)
 	case "LOAD":
-		p.expect("LOAD", "MODULE")
+		p.pair("LOAD", "MODULE")
 		s := &LoadModule{Name: p.ident(), With: p.with()}
 		s.Span = p.span(start)
 		return s
 	case "UNLOAD":
-		p.expect("UNLOAD", "MODULE")
+		p.pair("UNLOAD", "MODULE")
 		s := &UnloadModule{Name: p.ident()}
 		s.Span = p.span(start)
 		return s
 	case "ADD":
-		p.expect("ADD", "JAR")
+		p.pair("ADD", "JAR")
 		s := &AddJar{Path: p.stringLit()}
 		s.Span = p.span(start)
 		return s
 	case "REMOVE":
-		p.expect("REMOVE", "JAR")
+		p.pair("REMOVE", "JAR")
 		s := &RemoveJar{Path: p.stringLit()}
 		s.Span = p.span(start)
 		return s
@@ -109,24 +107,37 @@ func (p *parser) utility(start Pos, w string) Stmt {
 			return &ClientCommand{Span: p.span(start), Word: w}
 		}
 	}
-	return p.nonQuery()
+	p.nonQuery(statementWords)
+	return nil
 }
 
-// nonQuery gives up at something that is no statement. What is at least an expression gets Flink's message for it.
-func (p *parser) nonQuery() Stmt {
+// pair passes two words that only together begin a statement.
+func (p *parser) pair(first, second string) {
+	if !p.at(1).is(second) {
+		p.nonQuery([]string{first + " " + second})
+	}
+	p.i += 2
+}
+
+// nonQuery gives up at something that begins neither a statement nor a query. What is at least an expression gets Flink's message for
+// it; begin are the words that might have stood there.
+func (p *parser) nonQuery(begin []string) {
 	t := p.tok()
 	x := p.expr()
-	var help []string
-	if word := p.text(t); t.kind == tIdent {
-		help = append(help, "no statement begins with "+word)
-		if near := nearest(strings.ToUpper(word), statementWords); near != "" {
-			help[0] += "; did you mean " + near + "?"
-		}
-	} else {
-		help = append(help, "a statement begins with SELECT, INSERT, CREATE, SHOW, SET or another such word")
+	what := "query"
+	if len(begin) != len(queryWords) {
+		what = "statement"
 	}
-	p.fail(Span{x.Pos(), t.to}, ClassCalcite, "Non-query expression encountered in illegal context", help...)
-	return nil
+	help := "a " + what + " is needed here"
+	if word := p.text(t); len(begin) == 1 {
+		help = "the statement begins with " + begin[0]
+	} else if t.kind == tIdent {
+		help = "no " + what + " begins with " + word
+		if near := nearest(strings.ToUpper(word), begin); near != "" {
+			help += "; did you mean " + near + "?"
+		}
+	}
+	p.fail(Span{x.Pos(), t.to}, ClassCalcite, "Non-query expression encountered in illegal context", help)
 }
 
 // insert reads INSERT INTO|OVERWRITE and UPSERT INTO.
@@ -253,7 +264,15 @@ func (p *parser) statementSet(start Pos) *StatementSet {
 	return s
 }
 
+// follows gives up at the current token unless the word w follows it.
+func (p *parser) follows(w string) {
+	if !p.at(1).is(w) {
+		p.unexpectedAs(p.i, 2, aStatement)
+	}
+}
+
 func (p *parser) execute(start Pos) Stmt {
+	at := p.i
 	p.expect("EXECUTE")
 	switch {
 	case p.is("STATEMENT"):
@@ -266,7 +285,9 @@ func (p *parser) execute(start Pos) Stmt {
 		s.Span = p.span(start)
 		return s
 	}
-	p.note("PLAN")
+	if !p.startsExpr() && !p.startsQuery() {
+		p.unexpectedAs(at, 2, aStatement)
+	}
 	s := &Execute{Query: p.query()}
 	s.Span = p.span(start)
 	return s
@@ -328,6 +349,9 @@ func (p *parser) explainDetail() (ExplainDetail, bool) {
 }
 
 func (p *parser) use(start Pos) Stmt {
+	if next := p.at(1); next.kind != tIdent && next.kind != tQuoted || next.word() != nil && next.word().reserved && !next.is("MODULES") {
+		p.unexpectedAs(p.i, 2, aStatement)
+	}
 	p.expect("USE")
 	switch t, next := p.tok(), p.at(1); {
 	case t.is("CATALOG") && next.kind != tDot && next.kind != tEOF && next.kind != tSemicolon:
@@ -347,7 +371,7 @@ func (p *parser) use(start Pos) Stmt {
 }
 
 func (p *parser) stopJob(start Pos) Stmt {
-	p.expect("STOP", "JOB")
+	p.pair("STOP", "JOB")
 	s := &StopJob{Job: p.stringLit()}
 	if p.acceptAll("WITH", "SAVEPOINT") {
 		s.Savepoint = true
@@ -363,7 +387,7 @@ func (p *parser) stopJob(start Pos) Stmt {
 }
 
 func (p *parser) analyze(start Pos) Stmt {
-	p.expect("ANALYZE", "TABLE")
+	p.pair("ANALYZE", "TABLE")
 	s := &Analyze{Table: p.name()}
 	if p.is("PARTITION") {
 		s.Partition = p.partition()
@@ -431,20 +455,11 @@ func (p *parser) rawSetReset(start Pos, w string) Stmt {
 	first := p.i
 	from := int(p.pos().Offset)
 	keyEnd, valueFrom, valueTo := rawOption(p.src[from:], w == "SET")
-	if keyEnd == 0 {
-		p.note("'key' = 'value'")
-		p.unexpected()
+	if keyEnd == 0 || w == "SET" && valueFrom == 0 {
+		p.unexpectedAs(p.i, 1, "'key' = 'value'")
 	}
 	end := keyEnd
 	if w == "SET" {
-		if valueFrom == 0 {
-			p.note(`"=" and a value`)
-			for p.tok().kind != tEOF && int(p.pos().Offset) < from+keyEnd {
-				p.next()
-			}
-			p.note(`"=" and a value`)
-			p.unexpected()
-		}
 		end = valueTo
 	}
 	// Go on behind the option, whatever tokens its text was taken for.
@@ -453,8 +468,9 @@ func (p *parser) rawSetReset(start Pos, w string) Stmt {
 		l := newLexer(p.src)
 		l.advance(len(p.src) - len(rest))
 		at := l.pos()
-		p.fail(Span{at, at}, ClassParse, fmt.Sprintf("Encountered \"%s\" at %s.", escapeImage(firstWord(rest)), at),
-			"a value with blanks or quotes is written in single quotes: SET 'key' = 'value'")
+		e := p.encountered(p.i, 1, nil)
+		e.Span, e.Help = Span{at, at}, []string{"a value with blanks or quotes is written in single quotes: SET 'key' = 'value'"}
+		panic(e)
 	}
 	l := newLexer(p.src)
 	l.advance(from + end)
@@ -513,12 +529,4 @@ func rawOption(s string, hasValue bool) (keyEnd, valueFrom, valueTo int) {
 		return keyEnd, 0, 0
 	}
 	return keyEnd, valueFrom, valueFrom + n
-}
-
-// firstWord returns s up to its first blank.
-func firstWord(s string) string {
-	if n := strings.IndexAny(s, " \t\r\n\f;"); n > 0 {
-		return s[:n]
-	}
-	return s
 }

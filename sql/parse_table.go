@@ -16,8 +16,12 @@ func (p *parser) joined(left TableRef) TableRef {
 	for n := 0; ; n++ {
 		p.chain(n)
 		j := &Join{L: left}
+		at := p.i
 		if !p.joinKind(j) {
 			return left
+		}
+		if !p.startsTable() && p.i == at+1 {
+			p.unexpectedJoin(left, at)
 		}
 		j.R = p.tableRef()
 		switch {
@@ -34,6 +38,11 @@ func (p *parser) joined(left TableRef) TableRef {
 // joinKind reads the words of a join up to JOIN into j, or returns false when there is none.
 func (p *parser) joinKind(j *Join) bool {
 	t, next := p.tok(), p.at(1)
+	switch {
+	case !t.is("NATURAL") && !t.is("CROSS") && !t.is("INNER") && !t.is("LEFT") && !t.is("RIGHT") && !t.is("FULL"):
+	case !p.isJoin() && !next.is("APPLY"):
+		p.unexpectedJoin(j.L, p.i)
+	}
 	if (t.is("CROSS") || t.is("OUTER")) && next.is("APPLY") {
 		p.fail(Span{t.from, next.to}, ClassCalcite, "APPLY operator is not allowed under the current SQL conformance level",
 			"write CROSS JOIN LATERAL, or LEFT JOIN LATERAL .. ON TRUE")
@@ -61,6 +70,52 @@ func (p *parser) joinKind(j *Join) bool {
 	}
 	p.expect("JOIN")
 	return true
+}
+
+// startsTable tells whether the current token may begin a table.
+func (p *parser) startsTable() bool { return p.startsTableAt(0) }
+
+func (p *parser) startsTableAt(n int) bool {
+	t := p.at(n)
+	return t.kind == tQuoted || t.kind == tIdent && (t.word() == nil || !t.word().reserved) || t.kind == tLParen ||
+		t.is("LATERAL") || t.is("UNNEST") || t.is("TABLE")
+}
+
+// unexpectedJoin gives up at the word of a join at index at: what follows makes it none. It might be an alias of left, were it no
+// reserved word.
+func (p *parser) unexpectedJoin(left TableRef, at int) {
+	if a := aliasOf(lastTable(left)); a != nil && *a == nil {
+		p.unexpectedAs(at, 2, aTableAlias)
+	}
+	p.unexpectedAs(at, 2)
+}
+
+// lastTable returns the last table of joined ones.
+func lastTable(r TableRef) TableRef {
+	if j, ok := r.(*Join); ok {
+		if j.On != nil || j.Using != nil {
+			return r
+		}
+		return lastTable(j.R)
+	}
+	return r
+}
+
+// isJoin tells whether a join begins at the current token: JOIN may follow some words, and Flink's parser looks for it.
+func (p *parser) isJoin() bool {
+	n := 0
+	if p.at(n).is("NATURAL") {
+		n++
+	}
+	switch t := p.at(n); {
+	case t.is("LEFT"), t.is("RIGHT"), t.is("FULL"):
+		if n++; p.at(n).is("OUTER") {
+			n++
+		}
+	case t.is("CROSS"), t.is("INNER"):
+		n++
+	}
+	return p.at(n).is("JOIN")
 }
 
 // tableRef reads one table with all that belongs to it.
@@ -139,6 +194,9 @@ func (p *parser) tableFunc(start Pos, lateral bool) TableRef {
 func (p *parser) parenTable(start Pos, lateral bool) Node {
 	p.enter()
 	defer p.leave()
+	if !p.startsTableAt(1) && !p.queryFollows(1) {
+		p.unexpectedAs(p.i, 2, aTableRef)
+	}
 	p.expectOp(tLParen)
 	if p.startsQuery() && !p.isTableFunc() {
 		q := p.query()

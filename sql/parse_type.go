@@ -36,7 +36,8 @@ func (p *parser) nullability(t *TypeName) {
 	switch {
 	case p.accept("NULL"):
 		t.Null = Nullable
-	case p.acceptAll("NOT", "NULL"):
+	case p.accept("NOT"):
+		p.expect("NULL")
 		t.Null = NotNull
 	default:
 		return

@@ -69,6 +69,10 @@ type parser struct {
 	// noteAt is the index of the token for which expectations are collected, -1 the first time.
 	noteAt   int
 	expected []string
+	// bareAt is the index of the token behind the first column without a type in a CREATE TABLE, or 0.
+	bareAt int
+	// late is an error that counts only when the whole text can be read.
+	late *Error
 }
 
 // bail unwinds the parser at the first reading: the token at index at was not expected.
@@ -180,20 +184,37 @@ func (p *parser) note(what string) {
 }
 
 // unexpected gives up at the current token, with what was noted there.
-func (p *parser) unexpected() { p.unexpectedAt(p.i, 1) }
-
-// unexpectedAt gives up at the token of index i, of which and its followers n are shown.
-func (p *parser) unexpectedAt(i, n int) {
+func (p *parser) unexpected() {
 	if p.noteAt < 0 {
-		panic(bail{i})
+		panic(bail{p.i})
 	}
 	var expected []string
-	if p.noteAt == i {
+	if p.noteAt == p.i {
 		expected = p.expected
+	}
+	p.unexpectedAs(p.i, 1, expected...)
+}
+
+// unexpectedAs gives up at the token of index i, where expected would have been right. The message names n tokens from there on:
+// Flink's parser looks ahead in places, and then names what it looked at, not the token that is wrong.
+func (p *parser) unexpectedAs(i, n int, expected ...string) {
+	for k := i + 1; k < i+n && k < len(p.toks); k++ {
+		switch p.toks[k].kind {
+		case tBadChar, tOpenQuoted, tOpenComment, tTooLong:
+			i, n = k, 1
+		}
 	}
 	e := p.encountered(i, n, expected)
 	p.advise(i, e)
 	panic(e)
+}
+
+// endPlace is where Flink's messages see the end of the text: at its last character.
+func (p *parser) endPlace() Pos {
+	l := newLexer(p.src)
+	_, size := utf8.DecodeLastRuneInString(p.src)
+	l.advance(len(p.src) - size)
+	return l.pos()
 }
 
 // fail gives up with a message of its own for a stretch of text.
@@ -285,11 +306,13 @@ func (p *parser) end() {
 		if t := p.tok(); t.kind != tEOF {
 			p.fail(Span{t.from, t.to}, ClassArgument, "only single statement supported", "another statement begins here")
 		}
-		return
 	}
 	p.note(endOfText)
 	if p.tok().kind != tEOF {
 		p.unexpected()
+	}
+	if p.late != nil {
+		panic(p.late)
 	}
 }
 
@@ -377,11 +400,21 @@ func utf16Len(s string) int {
 func (p *parser) name() *Name {
 	start := p.pos()
 	n := nameOf(p.ident())
-	for p.acceptOp(tDot) {
+	for p.isOp(tDot) {
+		p.dot()
 		n.Parts = append(n.Parts, p.ident())
 	}
 	n.Span = p.span(start)
 	return n
+}
+
+// dot passes a dot, which a name has to follow.
+func (p *parser) dot() {
+	at := p.i
+	p.next()
+	if !p.isIdent() {
+		p.unexpectedAs(at, 2, aName)
+	}
 }
 
 // simpleName reads a name of one segment as a Name.
@@ -418,7 +451,12 @@ func (p *parser) plainString() *Literal {
 		p.unexpected()
 	}
 	p.next()
-	return &Literal{Span: Span{t.from, t.to}, Kind: StringLit, Text: unquote(p.text(t))}
+	l := &Literal{Kind: StringLit, Text: unquote(p.text(t))}
+	if p.tok().kind == tString {
+		l.Text += p.continuation(t)
+	}
+	l.Span = p.span(t.from)
+	return l
 }
 
 // unsigned reads a number without sign that fits an int.
@@ -439,6 +477,16 @@ func (p *parser) unsigned() int {
 // unquote returns the content of a string in single quotes.
 func unquote(s string) string {
 	return strings.ReplaceAll(s[1:len(s)-1], "''", "'")
+}
+
+// oneString reads a single 'text', which no other string may continue.
+func (p *parser) oneString() *Literal {
+	t := p.tok()
+	if t.kind != tString {
+		p.unexpected()
+	}
+	p.next()
+	return &Literal{Span: Span{t.from, t.to}, Kind: StringLit, Text: unquote(p.text(t))}
 }
 
 // property reads 'key' = 'value'.
