@@ -84,6 +84,12 @@ func (s *Session) dispatch(ctx context.Context, stmt sql.Stmt, text string) (*Re
 		return &Result{Kind: Done}, nil
 	case *sql.EndStatementSet:
 		return nil, gatewayError("No Statement Set to submit. 'END' statement should be used after 'BEGIN STATEMENT SET'.")
+	case *sql.Explain:
+		text, err := s.planner().Explain(st)
+		if err != nil {
+			return nil, err
+		}
+		return textTable([][]string{{text}}, "result"), nil
 	case *sql.Set:
 		return s.setOption(st)
 	case *sql.Reset:
@@ -95,7 +101,7 @@ func (s *Session) dispatch(ctx context.Context, stmt sql.Stmt, text string) (*Re
 	case *sql.StopJob:
 		return s.stopJob(ctx, st)
 	}
-	return s.ddl(stmt)
+	return s.ddl(ctx, stmt, text)
 }
 
 // inSet takes statements between BEGIN STATEMENT SET and END.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"runnel/catalog"
+	"runnel/expr"
 	"runnel/sql"
 	"runnel/types"
 )
@@ -40,7 +41,72 @@ func (s *Session) show(st *sql.Show) (*Result, error) {
 	case sql.ShowJars:
 		return textTable(nil, "jars"), nil
 	}
-	return nil, unsupported(st)
+	return s.showMore(st)
+}
+
+// showMore answers the SHOWs of single objects, and of functions and modules.
+func (s *Session) showMore(st *sql.Show) (*Result, error) {
+	c := s.opts.Catalog
+	var text string
+	var err error
+	switch st.Kind {
+	case sql.ShowCreateTable:
+		text, err = c.ShowCreateTable(st.In)
+	case sql.ShowCreateView:
+		text, err = c.ShowCreateView(st.In)
+	case sql.ShowCreateCatalog:
+		text, err = c.ShowCreateCatalog(st.In)
+	case sql.ShowPartitions:
+		names, err := c.Partitions(st.In)
+		return listed(st, names, "partition name"), err
+	case sql.ShowUserFunctions:
+		return listed(st, c.UserFunctions(st.In), "function name"), nil
+	case sql.ShowFunctions:
+		return listed(st, append(builtIn(c.CoreUsed()), c.UserFunctions(st.In)...), "function name"), nil
+	case sql.ShowModules, sql.ShowFullModules:
+		return modules(st, c), nil
+	default:
+		return nil, unsupported(st)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return textTable([][]string{{text}}, "result"), nil
+}
+
+// builtIn gives the names of the functions of the core module, if it is in use.
+func builtIn(used bool) []string {
+	if !used {
+		return nil
+	}
+	var names []string
+	for _, f := range expr.Functions() {
+		names = append(names, strings.ToLower(f.Name))
+	}
+	for _, a := range expr.Aggregates() {
+		names = append(names, strings.ToLower(a.Name))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func modules(st *sql.Show, c *catalog.Catalog) *Result {
+	names, used := c.Modules()
+	fields := []types.Field{{Name: "module name", Type: types.String()}}
+	full := st.Kind == sql.ShowFullModules
+	if full {
+		fields = append(fields, types.Field{Name: "used", Type: types.Of(types.Boolean)})
+	}
+	var rows [][]types.Datum
+	for i, n := range names {
+		switch {
+		case full:
+			rows = append(rows, []types.Datum{types.StrDatum(n), types.BoolDatum(used[i])})
+		case used[i]:
+			rows = append(rows, []types.Datum{types.StrDatum(n)})
+		}
+	}
+	return answer(fields, rows)
 }
 
 // listed makes a one-column answer of the names that the pattern lets through.
@@ -106,24 +172,25 @@ func (s *Session) describe(st *sql.Describe) (*Result, error) {
 			return nil, err
 		}
 		return answer(jobFields, [][]types.Datum{jobRow(j)}), nil
+	case sql.ObjectCatalog:
+		info, err := s.opts.Catalog.DescribeCatalog(st.Name, st.Extended)
+		if err != nil {
+			return nil, err
+		}
+		var rows [][]string
+		for _, o := range info {
+			rows = append(rows, []string{o.Key, o.Masked()})
+		}
+		return textTable(rows, "info name", "info value"), nil
 	}
 	return nil, unsupported(st)
 }
 
 // columns describes a table or view; st filters, nil for none.
 func (s *Session) columns(name *sql.Name, st *sql.Show) (*Result, error) {
-	all, err := s.describeColumns(name)
+	all, comments, err := s.opts.Catalog.Describe(name)
 	if err != nil {
 		return nil, err
-	}
-	comments := false
-	var kept []described
-	for _, d := range all {
-		if st != nil && !matches(st, d.name) {
-			continue
-		}
-		kept = append(kept, d)
-		comments = comments || d.comment != ""
 	}
 	fields := []types.Field{
 		{Name: "name", Type: types.String()}, {Name: "type", Type: types.String()}, {Name: "null", Type: types.Of(types.Boolean)},
@@ -132,80 +199,19 @@ func (s *Session) columns(name *sql.Name, st *sql.Show) (*Result, error) {
 	if comments {
 		fields = append(fields, types.Field{Name: "comment", Type: types.String()})
 	}
-	rows := make([][]types.Datum, len(kept))
-	for i, d := range kept {
-		rows[i] = []types.Datum{types.StrDatum(d.name), types.StrDatum(d.typ), types.BoolDatum(d.null),
-			orNull(d.key), orNull(d.extras), orNull(d.watermark)}
-		if comments {
-			rows[i] = append(rows[i], orNull(d.comment))
+	var rows [][]types.Datum
+	for _, d := range all {
+		if st != nil && !matches(st, d.Name) {
+			continue
 		}
+		row := []types.Datum{types.StrDatum(d.Name), types.StrDatum(d.Type), types.BoolDatum(d.Null),
+			orNull(d.Key), orNull(d.Extras), orNull(d.Watermark)}
+		if comments {
+			row = append(row, orNull(d.Comment))
+		}
+		rows = append(rows, row)
 	}
 	return answer(fields, rows), nil
-}
-
-// described is a row of DESCRIBE.
-type described struct {
-	name, typ, key, extras, watermark, comment string
-	null                                       bool
-}
-
-func (s *Session) describeColumns(name *sql.Name) ([]described, error) {
-	p, err := s.opts.Catalog.Resolve(name)
-	if err != nil {
-		return nil, err
-	}
-	o, ok := s.opts.Catalog.Find(p)
-	if !ok {
-		return nil, catalog.Errorf(catalog.ValidationError, "Tables or views with the identifier '%s' doesn't exist.", p).Node(name)
-	}
-	if v, ok := o.(*catalog.View); ok {
-		rows := make([]described, len(v.Fields))
-		for i, f := range v.Fields {
-			rows[i] = described{name: f.Name, typ: typeText(f.Type), null: !f.Type.NotNull, comment: f.Comment}
-		}
-		return rows, nil
-	}
-	t := o.(*catalog.Table)
-	rows := make([]described, len(t.Columns))
-	for i, c := range t.Columns {
-		d := described{name: c.Name, typ: typeText(c.Type), null: !c.Type.NotNull, comment: c.Comment, extras: extras(c)}
-		if t.Watermark != nil && t.Watermark.Column == c.Name {
-			d.watermark = t.Watermark.Expr.String()
-		}
-		if t.PrimaryKey != nil && slices.Contains(t.PrimaryKey.Columns, c.Name) {
-			d.key = "PRI(" + strings.Join(t.PrimaryKey.Columns, ", ") + ")"
-		}
-		rows[i] = d
-	}
-	return rows, nil
-}
-
-// typeText is a column's type without its nullability, and what kind of time attribute it is.
-func typeText(t types.Type) string {
-	switch t.Attr {
-	case types.Rowtime:
-		return t.Name() + " *ROWTIME*"
-	case types.Proctime:
-		return t.Name() + " *PROCTIME*"
-	}
-	return t.Name()
-}
-
-func extras(c catalog.Column) string {
-	switch c.Kind {
-	case sql.ComputedColumn:
-		return "AS " + c.Expr.String()
-	case sql.MetadataColumn:
-		text := "METADATA"
-		if c.FromKey {
-			text += " FROM " + sql.QuoteString(c.Key)
-		}
-		if c.Virtual {
-			text += " VIRTUAL"
-		}
-		return text
-	}
-	return ""
 }
 
 func orNull(s string) types.Datum {
