@@ -69,8 +69,15 @@ type openSlice struct {
 	m        *state.Map
 }
 
-// NewWindowAggregate makes the operator.
-func NewWindowAggregate(spec Windowing) *WindowAggregate {
+// NewWindowAggregate makes the operator: a WindowAggregate, or a SessionAggregate.
+func NewWindowAggregate(spec Windowing) Operator {
+	if spec.Window.Kind == Session && !spec.Attached {
+		return newSessionAggregate(spec)
+	}
+	return newWindowAggregate(spec)
+}
+
+func newWindowAggregate(spec Windowing) *WindowAggregate {
 	return &WindowAggregate{timed: timed{clock: NewClock(1)}, spec: spec}
 }
 

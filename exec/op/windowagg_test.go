@@ -108,7 +108,7 @@ func TestHopAggregate(t *testing.T) {
 	`
 	r.run(t, trace)
 	t.Run("unshared", func(t *testing.T) {
-		r.make = func() Operator { return &unshared{NewWindowAggregate(*s)} }
+		r.make = func() Operator { return &unshared{newWindowAggregate(*s)} }
 		r.run(t, trace)
 	})
 }
@@ -147,7 +147,7 @@ func TestCumulateAggregate(t *testing.T) {
 	`
 	r.run(t, trace)
 	t.Run("unshared", func(t *testing.T) {
-		r.make = func() Operator { return &unshared{NewWindowAggregate(*s)} }
+		r.make = func() Operator { return &unshared{newWindowAggregate(*s)} }
 		r.run(t, trace)
 	})
 }
