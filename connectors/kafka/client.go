@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strings"
 	"sync"
 	"time"
 
@@ -188,7 +187,7 @@ func lostConnection(err error) bool {
 	}
 	var n net.Error
 	return errors.As(err, &n) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
-		errors.Is(err, sarama.ErrNotConnected) || errors.Is(err, sarama.ErrOutOfBrokers) || errors.Is(err, sarama.ErrClosedClient) == false && err != nil && strings.Contains(err.Error(), "connection reset")
+		errors.Is(err, sarama.ErrNotConnected) || errors.Is(err, sarama.ErrOutOfBrokers)
 }
 
 // pause waits d or until ctx ends.
@@ -251,7 +250,8 @@ func (c *client) listOffsets(ctx context.Context, topic string, partitions []int
 		}
 		for b, ps := range byBroker {
 			if err := c.askOffsets(b, topic, ps, millis, committed, found); err != nil {
-				c.forget(b, topic)
+				c.forget(b, err)
+				c.RefreshMetadata(topic)
 				return err
 			}
 		}
@@ -288,13 +288,13 @@ func (c *client) askOffsets(b *sarama.Broker, topic string, partitions []int32, 
 	return nil
 }
 
-// forget drops a broken connection and what is known of the topic's leaders, so that the next attempt starts afresh.
-func (c *client) forget(b *sarama.Broker, topics ...string) {
+// forget closes a connection that a request has lost, so that the next attempt opens it anew.
+func (c *client) forget(b *sarama.Broker, err error) {
+	if !lostConnection(err) {
+		return
+	}
 	if ok, _ := b.Connected(); ok {
 		b.Close()
-	}
-	if len(topics) > 0 {
-		c.RefreshMetadata(topics...)
 	}
 }
 
@@ -323,7 +323,7 @@ func (c *client) groupOffsets(ctx context.Context, group string, partitions map[
 			err = kerror(nil, r.Err)
 		}
 		if err != nil {
-			c.forget(b)
+			c.forget(b, err)
 			c.RefreshCoordinator(group)
 			return err
 		}
@@ -384,7 +384,7 @@ func (c *client) commitOffsets(ctx context.Context, group string, offsets map[to
 			}
 		}
 		if err != nil {
-			c.forget(b)
+			c.forget(b, err)
 			c.RefreshCoordinator(group)
 		}
 		return err

@@ -53,13 +53,14 @@ func (e *enumerator) Discover(ctx context.Context, first bool) ([]connectors.Spl
 	var splits []connectors.Split
 	for _, topic := range sortedKeys(found) {
 		ps := found[topic]
-		starts, stops := map[int32]int64{}, map[int32]int64{}
+		var starts map[int32]int64
 		if first {
 			if starts, err = e.starts(ctx, topic, ps); err != nil {
 				return nil, err
 			}
 		}
-		if stops, err = e.stops(ctx, topic, ps); err != nil {
+		stops, err := e.stops(ctx, topic, ps)
+		if err != nil {
 			return nil, err
 		}
 		for _, p := range ps {
@@ -132,7 +133,7 @@ func (e *enumerator) topicNames(ctx context.Context) ([]string, error) {
 		}
 		m, err := b.GetMetadata(sarama.NewMetadataRequest(e.c.Config().Version, nil))
 		if err != nil {
-			e.c.forget(b)
+			e.c.forget(b, err)
 			return err
 		}
 		names = names[:0]

@@ -135,9 +135,7 @@ func (p *producer) identify(ctx context.Context) error {
 			err = r.Err
 		}
 		if err != nil {
-			if lostConnection(err) {
-				p.c.forget(b)
-			}
+			p.c.forget(b, err)
 			return err
 		}
 		p.who = identity{id: r.ProducerID, epoch: r.ProducerEpoch}
@@ -515,8 +513,8 @@ func (p *producer) resend(part *outPart, b *outBatch) {
 	var r *sarama.ProduceResponse
 	leader, err := p.c.leader(part.topic, part.partition)
 	if err == nil {
-		if r, err = leader.Produce(p.request(part, b)); err != nil && lostConnection(err) {
-			p.c.forget(leader)
+		if r, err = leader.Produce(p.request(part, b)); err != nil {
+			p.c.forget(leader, err)
 		}
 	}
 	offset, err := p.outcome(part, r, err)

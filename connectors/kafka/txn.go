@@ -35,8 +35,8 @@ func (c *client) transact(ctx context.Context, id string, limit time.Duration, f
 		switch {
 		case errors.Is(err, sarama.ErrNotCoordinatorForConsumer), errors.Is(err, sarama.ErrConsumerCoordinatorNotAvailable):
 			c.RefreshTransactionCoordinator(id)
-		case err != nil && lostConnection(err):
-			c.forget(b)
+		case lostConnection(err):
+			c.forget(b, err)
 			c.RefreshTransactionCoordinator(id)
 		}
 		return err
@@ -138,9 +138,7 @@ func (c *client) commitMarker(who identity, m marker) error {
 		}
 	}
 	if err != nil {
-		if lostConnection(err) {
-			c.forget(b)
-		}
+		c.forget(b, err)
 		c.RefreshCoordinator(m.group)
 	}
 	return err
@@ -243,9 +241,7 @@ func (c *client) brokerAddresses() (map[int32]string, error) {
 		err = kerror(nil, r.Err)
 	}
 	if err != nil {
-		if lostConnection(err) {
-			c.forget(b)
-		}
+		c.forget(b, err)
 		return nil, err
 	}
 	addrs := map[int32]string{}

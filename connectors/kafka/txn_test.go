@@ -17,15 +17,14 @@ import (
 
 // job drives an exactly-once sink as an engine does: writers, a committer, and snapshots that hold committables and runs.
 type job struct {
-	r        *rig
-	t        *connectors.Table
-	sink     *connectors.Sink
-	dir      string
-	run      string
-	last     snapshot // the newest durable one
-	writers  []connectors.Writer
-	commits  connectors.Committer
-	restored int64
+	r       *rig
+	t       *connectors.Table
+	sink    *connectors.Sink
+	dir     string
+	run     string
+	last    snapshot // the newest durable one
+	writers []connectors.Writer
+	commits connectors.Committer
 }
 
 // snapshot is what a durable checkpoint holds of the sink.

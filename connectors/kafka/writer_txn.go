@@ -35,7 +35,6 @@ type slot struct {
 	n         int
 	who       identity
 	log       *rowLog
-	rows      int64
 	prepared  *committable // waits for its commit; nil when the slot is free
 	mentioned int64        // the last checkpoint that speaks of it
 }
