@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -74,10 +75,18 @@ func (a *attempt) build() error {
 				if err != nil {
 					return err
 				}
-				t.nodes = append(t.nodes, newNode(t, s, o))
+				n := newNode(t, s, o)
+				t.nodes = append(t.nodes, n)
+				switch o := o.(type) {
+				case *sinkOp:
+					t.sinks = append(t.sinks, n)
+				case *collectOp:
+					o.behind = &t.waitTime
+				}
 			}
 			if head := ts.ops[0]; len(head.inputs) > 0 {
 				t.gate = newGate(len(head.inputs))
+				t.gate.spoil = a.job.cluster.opts.Check
 			}
 			a.tasks = append(a.tasks, t)
 			a.bySpec[ts] = append(a.bySpec[ts], t)
@@ -196,6 +205,14 @@ func (a *attempt) addSource(s *opSpec, src *connectors.Source, mark *plan.Waterm
 	a.dealers = append(a.dealers, newDealer(a, s, src, tasks))
 }
 
+// operatorContext is what all instances of an operator see.
+func (a *attempt) operatorContext(n *node) *op.Context {
+	return &op.Context{
+		Name: n.spec.name, Out: n, Env: a.exprEnv(n), Of: 1, Log: a.log, MaxParallelism: a.graph.maxPar, Now: a.clock.Now,
+		Counter: n.metrics.counter, Gauge: n.metrics.gauge,
+	}
+}
+
 // exprEnv is what compiled expressions of an operator instance see.
 func (a *attempt) exprEnv(n *node) *expr.Env {
 	return &expr.Env{
@@ -245,6 +262,7 @@ func (a *attempt) execute() error {
 		return err
 	}
 	defer a.closeSinks()
+	a.job.settledRuns(a)
 	var wg sync.WaitGroup
 	for _, d := range a.dealers {
 		if st := a.restored.of(stateID(d.spec)).Source; st != nil {
@@ -261,7 +279,7 @@ func (a *attempt) execute() error {
 	helpers, stop := context.WithCancelCause(a.ctx)
 	var hg sync.WaitGroup
 	for _, d := range a.dealers {
-		hg.Go(func() { a.helper(d.loop(helpers)) })
+		hg.Go(func() { a.helper(guard(d.spec.name, func() error { return d.loop(helpers) })) })
 	}
 	hg.Go(func() { a.helper(a.coord.loop(helpers)) })
 
@@ -271,7 +289,20 @@ func (a *attempt) execute() error {
 	if err != nil {
 		return err
 	}
+	a.strip()
 	return a.failure()
+}
+
+// strip lets go of everything but the numbers, which stay for the dashboard. All goroutines have ended.
+func (a *attempt) strip() {
+	for _, t := range a.tasks {
+		t.gate, t.outs, t.source, t.sinks, t.drain = nil, nil, nil, nil, nil
+		for _, n := range t.nodes {
+			n.metrics.freeze()
+			n.op, n.timed, n.flusher, n.ender, n.snap, n.keyed, n.links = nil, nil, nil, nil, nil, nil, nil
+		}
+	}
+	a.dealers, a.sinks = nil, nil
 }
 
 // runTask runs one task and notes how it ended.
@@ -290,6 +321,16 @@ func (a *attempt) runTask(t *task) {
 		a.mu.Unlock()
 		a.cancel(err)
 	}
+}
+
+// guard turns a panic in code of a connector into the failure of its operator.
+func guard(operator string, f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &OperatorError{Operator: operator, Err: &PanicError{Value: p, Stack: debug.Stack()}}
+		}
+	}()
+	return f()
 }
 
 // helper notes the failure of a goroutine beside the tasks.

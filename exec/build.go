@@ -20,8 +20,6 @@ func newOperator(s *opSpec) (op.Operator, error) {
 		}
 	case *plan.Calc:
 		return op.NewCalc(in().Fields, n.Exprs, n.Cond), nil
-	case *plan.Union:
-		return op.NewUnion(len(n.Inputs)), nil
 	case *plan.DropUpdateBefore:
 		return op.NewDropUpdateBefore(), nil
 	case *plan.WatermarkAssigner:

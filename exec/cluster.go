@@ -24,6 +24,9 @@ type Options struct {
 	Stderr io.Writer
 	// PollRows is the greatest number of rows that a source gives at once; 0: a whole batch. Tests make it small.
 	PollRows int
+	// Check verifies, in test builds, that operators keep what their plan nodes promise, and spoils batches that were
+	// only lent.
+	Check bool
 	// History is how many ended jobs are remembered (jobstore.max-capacity); 0: 100.
 	History int
 	// CheckpointHistory is how many checkpoints a job remembers (web.checkpoints.history); 0: 10.

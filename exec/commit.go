@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"runnel/connectors"
@@ -51,7 +52,8 @@ func (a *attempt) recoverSinks() error {
 		for _, p := range a.restored.of(stateID(s.spec)).Committables {
 			prepared = append(prepared, p.Data)
 		}
-		if err := c.Recover(a.ctx, prepared); err != nil {
+		err = guard(s.spec.name+": Committer", func() error { return c.Recover(a.ctx, prepared) })
+		if err != nil {
 			return s.fail("recovering committables", err)
 		}
 	}
@@ -71,6 +73,10 @@ func (a *attempt) closeSinks() {
 }
 
 func (s *sinkCommits) fail(what string, err error) error {
+	var named *OperatorError
+	if errors.As(err, &named) {
+		return err
+	}
 	return &OperatorError{Operator: s.spec.name + ": Committer", Err: fmt.Errorf("%s: %w", what, err)}
 }
 
@@ -109,7 +115,8 @@ func (s *sinkCommits) commit(ctx context.Context, checkpoint int64, data [][]byt
 	if s.committer == nil {
 		return nil
 	}
-	if err := s.committer.Commit(ctx, checkpoint, data); err != nil {
+	err := guard(s.spec.name+": Committer", func() error { return s.committer.Commit(ctx, checkpoint, data) })
+	if err != nil {
 		return s.fail(fmt.Sprintf("committing checkpoint %d", checkpoint), err)
 	}
 	return nil

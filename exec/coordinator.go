@@ -301,16 +301,14 @@ func (c *coordinator) commit(p *pending, due [][][]byte) error {
 		}
 	}
 	for _, d := range c.a.dealers {
-		if err := d.committed(c.a.ctx, p.sources[d.spec]); err != nil {
+		if err := guard(d.spec.name, func() error { return d.committed(c.a.ctx, p.sources[d.spec]) }); err != nil {
 			c.a.log.Warn("telling a source of a completed checkpoint", "operator", d.spec.name, "error", err)
 		}
 	}
 	for _, t := range c.a.tasks {
 		t.mail.post(func(t *task) error {
-			for _, n := range t.nodes {
-				if s, ok := n.op.(*sinkOp); ok {
-					s.committed(p.barrier.id)
-				}
+			for _, n := range t.sinks {
+				n.op.(*sinkOp).committed(p.barrier.id)
 			}
 			return nil
 		})

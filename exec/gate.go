@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"runnel/exec/op"
 	"runnel/types"
 )
 
@@ -19,6 +20,7 @@ type gate struct {
 	aligning *barrier // the barrier that some channels have delivered; nil when none
 	arrived  int      // channels that have
 	live     int      // channels that have not stopped
+	spoil    bool     // overwrite batches before they are used again
 }
 
 // channel is the receiving end of one edge.
@@ -162,6 +164,9 @@ func (g *gate) deliver(el element, to gateSink) error {
 	case elemBatch:
 		g.combineMarks(c, el.batch)
 		err := to.process(c.input, el.batch)
+		if g.spoil {
+			op.Spoil(el.batch)
+		}
 		el.batch.Reset()
 		c.edge.free <- el.batch // never blocks: there are no more batches than room
 		return err

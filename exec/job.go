@@ -58,6 +58,9 @@ func newJob(c *Cluster, g *plan.Graph, cfg JobConfig) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
+	if g.Batch {
+		cfg.Checkpoint.Interval = 0 // a batch job is run again from its beginning
+	}
 	j := &Job{
 		cluster: c, id: randomID(16), name: cfg.Name, graph: jg, cfg: cfg, started: c.clock.Now(),
 		quit: make(chan struct{}), done: make(chan struct{}), times: map[JobState]time.Time{},
@@ -346,6 +349,13 @@ func (j *Job) allRuns() []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return slices.Clone(j.runs)
+}
+
+// settledRuns forgets the runs before an attempt: its sinks have cleared away what they left.
+func (j *Job) settledRuns(a *attempt) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.runs = []string{a.runID}
 }
 
 // priorRuns gives those before an attempt.

@@ -579,6 +579,7 @@ func probedCluster(t *testing.T, o Options, log *probeLog) *Cluster {
 	if o.Slots == 0 {
 		o.Slots = 8
 	}
+	o.Check = true
 	c := New(o)
 	c.operators = func(s *opSpec) (op.Operator, error) {
 		switch s.node.(type) {

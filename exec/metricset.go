@@ -28,6 +28,16 @@ func (s *metricSet) gauge(name string, f func() int64) {
 	s.values[name] = f
 }
 
+// freeze keeps the present values and lets go of whoever gave them.
+func (s *metricSet) freeze() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, f := range s.values {
+		v := f()
+		s.values[name] = func() int64 { return v }
+	}
+}
+
 // read gives all values, sorted by name.
 func (s *metricSet) read() []Metric {
 	s.mu.Lock()

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"runnel/exec/op"
 	"runnel/plan"
 	"runnel/state"
 	"runnel/types"
@@ -278,10 +277,9 @@ func (j *Job) descriptors(ctx context.Context, spec *opSpec) (ds []state.Descrip
 	a := &attempt{job: j, graph: j.graph, cfg: &j.cfg, clock: j.cluster.clock, log: slog.New(slog.DiscardHandler)}
 	n := newNode(&task{run: a}, spec, o)
 	keyed := state.NewKeyed(state.Config{Operator: spec.name, Groups: state.RangeOf(0, 1, j.graph.maxPar)})
-	err = o.Open(&op.Context{
-		Ctx: ctx, Name: spec.name, Out: nowhere{}, State: keyed, Env: a.exprEnv(n), Of: 1, Log: a.log, Now: a.clock.Now,
-		WakeAt: func(int64) {}, Counter: n.metrics.counter, Gauge: n.metrics.gauge,
-	})
+	c := a.operatorContext(n)
+	c.Ctx, c.Out, c.State, c.WakeAt = ctx, nowhere{}, keyed, func(int64) {}
+	err = o.Open(c)
 	if err == nil {
 		keyed.Freeze(state.Freeze{Checkpoint: 1, Savepoint: true})
 		for done := false; !done && err == nil; {

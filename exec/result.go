@@ -36,7 +36,7 @@ type resultBatch struct {
 
 func newResult(fields []types.Field) *Result {
 	r := &Result{
-		fields: fields, full: make(chan resultBatch, resultBatches), free: make(chan *types.Batch, resultBatches+2),
+		fields: fields, full: make(chan resultBatch, resultBatches), free: make(chan *types.Batch, resultBatches),
 		done: make(chan struct{}),
 	}
 	for range cap(r.free) {
@@ -98,29 +98,29 @@ func (r *Result) hand(b resultBatch) bool {
 	return true
 }
 
-// put copies rows into a batch of the result's own.
-func (r *Result) put(ctx context.Context, b *types.Batch) error {
+// put copies rows into a batch of the result's own. While the client is behind it waits, and counts that in behind.
+func (r *Result) put(ctx context.Context, b *types.Batch, behind *meter) error {
 	if b.Rows() == 0 {
 		return nil
 	}
 	var to *types.Batch
 	select {
 	case to = <-r.free:
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	default:
+		behind.begin()
+		defer behind.end()
+		select {
+		case to = <-r.free:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
 	if to == nil {
 		to = types.NewBatch(r.fields)
 	}
 	appendRows(to, b, b.Sel, 0, b.Rows())
-	select {
-	case r.full <- resultBatch{to, r.run}:
-		return nil
-	case <-ctx.Done():
-		to.Reset()
-		r.free <- to
-		return context.Cause(ctx)
-	}
+	r.full <- resultBatch{to, r.run} // has room for every batch there is
+	return nil
 }
 
 // restart says that the job is about to run again from an earlier state. It refuses once the client has seen a row;

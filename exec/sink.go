@@ -43,8 +43,8 @@ func (s *sinkOp) Watermark(int, int64) error { return nil }
 // Idle ends here too.
 func (s *sinkOp) Idle(int, bool) error { return nil }
 
-// flushDry lets a buffering writer send what it holds.
-func (s *sinkOp) flushDry() error {
+// flush lets a buffering writer send what it holds.
+func (s *sinkOp) flush() error {
 	if !s.dirty {
 		return nil
 	}
@@ -86,6 +86,7 @@ func (s *sinkOp) Close() error {
 // collectOp hands the rows of a SELECT to its Result.
 type collectOp struct {
 	result *Result
+	behind *meter // time that the client lets the job wait
 	ctx    *op.Context
 }
 
@@ -96,7 +97,7 @@ func (c *collectOp) Open(ctx *op.Context) error {
 }
 
 // Process hands a copy of the rows over, waiting while the client is behind.
-func (c *collectOp) Process(_ int, b *types.Batch) error { return c.result.put(c.ctx.Ctx, b) }
+func (c *collectOp) Process(_ int, b *types.Batch) error { return c.result.put(c.ctx.Ctx, b, c.behind) }
 
 // Watermark ends here.
 func (c *collectOp) Watermark(int, int64) error { return nil }

@@ -25,7 +25,8 @@ type task struct {
 	gate   *gate       // or a gate
 	nodes  []*node     // in topological order; nodes[0] is fed by source or gate
 	outs   []*exchange
-	at     *node // the operator at work
+	sinks  []*node // those of nodes that are writers
+	at     *node   // the operator at work
 
 	mail  mailbox[letter]
 	state taskState
@@ -130,17 +131,14 @@ func (t *task) close() error {
 
 // context makes what an operator sees of the engine.
 func (t *task) context(n *node) *op.Context {
-	r := t.run
-	ctx := &op.Context{
-		Ctx: t.ctx, Name: n.spec.name, Out: n, Subtask: t.subtask, Of: t.spec.parallelism, State: n.keyed,
-		Env: r.exprEnv(n), Log: r.log.With("operator", n.spec.name, "subtask", t.subtask),
-		Now:            r.clock.Now,
-		MaxParallelism: r.graph.maxPar,
-		WakeAt:         func(ms int64) { n.wakeAt(ms) },
-		Counter:        n.metrics.counter,
-		Gauge:          n.metrics.gauge,
+	c := t.run.operatorContext(n)
+	c.Ctx, c.Subtask, c.Of, c.State = t.ctx, t.subtask, t.spec.parallelism, n.keyed
+	c.Log = t.run.log.With("operator", n.spec.name, "subtask", t.subtask)
+	c.WakeAt = n.wakeAt
+	if t.run.job.cluster.opts.Check {
+		c.Out = op.NewChecker(n, op.Check{Fields: n.spec.fields, Mode: n.spec.node.Base().Mode})
 	}
-	return ctx
+	return c
 }
 
 // env makes what a connector sees of the engine.
@@ -217,10 +215,10 @@ func (t *task) between() error {
 	if t.drain != nil {
 		t.drainSome()
 	}
-	if timeout := t.run.cfg.BufferTimeout; timeout >= 0 && len(t.outs) > 0 {
+	if timeout := t.run.cfg.BufferTimeout; timeout >= 0 {
 		if now := time.Now(); now.Sub(t.lastFlush) >= timeout {
 			t.lastFlush = now
-			return t.flushEdges()
+			return t.flush()
 		}
 	}
 	return nil
@@ -229,26 +227,22 @@ func (t *task) between() error {
 // dry is called when the input has nothing more: what was gathered goes out, and frozen state is drained to its end.
 // again reports that there is more to do before waiting.
 func (t *task) dry() (again bool, err error) {
-	if err := t.flushEdges(); err != nil {
+	if err := t.flush(); err != nil {
 		return false, err
-	}
-	for _, n := range t.nodes {
-		if w, ok := n.op.(dryFlusher); ok {
-			if err := w.flushDry(); err != nil {
-				return false, n.fail(err)
-			}
-		}
 	}
 	return t.drain != nil, nil
 }
 
-// dryFlusher is an operator of the engine that hands over what it holds when the input runs dry.
-type dryFlusher interface{ flushDry() error }
-
-func (t *task) flushEdges() error {
+// flush hands on what edges and writers have gathered.
+func (t *task) flush() error {
 	for _, x := range t.outs {
 		if err := x.flush(); err != nil {
 			return err
+		}
+	}
+	for _, n := range t.sinks {
+		if err := n.op.(*sinkOp).flush(); err != nil {
+			return n.fail(err)
 		}
 	}
 	return nil
