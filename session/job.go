@@ -85,10 +85,31 @@ func (s *Session) submit(ctx context.Context, g *plan.Graph) (*exec.Job, []strin
 	if err != nil {
 		return nil, nil, err
 	}
+	notices = append(notices, restored(job)...)
 	if _, waiting := job.Slots(); waiting != "" {
 		notices = append(notices, fmt.Sprintf("job %s waits for slots: %s", job.Name(), waiting))
 	}
 	return job, notices, nil
+}
+
+// restored says what a job continues from and what became of its operators' state.
+func restored(job *exec.Job) []string {
+	r := job.Restore()
+	var lines []string
+	switch {
+	case r.Path != "":
+		what := "checkpoint"
+		if r.Savepoint {
+			what = "savepoint"
+		}
+		lines = append(lines, fmt.Sprintf("job %s continues from %s %d: %s", job.Name(), what, r.Checkpoint, r.Path))
+	case r.Latest:
+		lines = append(lines, fmt.Sprintf("job %s: no checkpoint or savepoint of it is there: none, starting empty", job.Name()))
+	}
+	for _, o := range r.Operators {
+		lines = append(lines, "  "+o.String())
+	}
+	return append(lines, r.Notes...)
 }
 
 func isQuery(g *plan.Graph) bool {

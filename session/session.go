@@ -180,5 +180,10 @@ func explain(err error, text string) error {
 		}
 		return e
 	}
-	return &Error{Msg: err.Error(), Err: err}
+	e := &Error{Msg: err.Error(), Err: err}
+	var cure interface{ Cure() string }
+	if errors.As(err, &cure) && cure.Cure() != "" {
+		e.Detail = append(e.Detail, "  "+cure.Cure())
+	}
+	return e
 }
