@@ -20,6 +20,9 @@ type binder struct {
 	column func(c *expr.Col, at sql.Node) (expr.Expr, error)
 	// scalar binds a query that stands for a value; nil where none may stand.
 	scalar func(s *sql.Subquery) (expr.Expr, error)
+	// inQuery and exists bind x IN (query) and EXISTS (query) as values; nil where none may stand.
+	inQuery func(e *sql.In) (expr.Expr, error)
+	exists  func(e *sql.Exists) (expr.Expr, error)
 	// clause is the clause for messages about aggregates that may not stand there.
 	clause string
 }
@@ -81,6 +84,10 @@ func (b *binder) expr(e sql.Expr) (expr.Expr, error) {
 			return b.scalar(e)
 		}
 		return nil, unsupported(e, "A query as a value is at this place")
+	case *sql.Exists:
+		if b.exists != nil {
+			return b.exists(e)
+		}
 	case *sql.Star:
 		return nil, refuse(nameError, e, "Unknown identifier '*'").Cure("* stands alone in the select list, or in COUNT(*).")
 	}
@@ -271,6 +278,9 @@ func (b *binder) between(e *sql.Between) (expr.Expr, error) {
 // in binds x IN (list). IN over a query is a join: the query binder takes it before it comes here.
 func (b *binder) in(e *sql.In) (expr.Expr, error) {
 	if e.Query != nil {
+		if b.inQuery != nil {
+			return b.inQuery(e)
+		}
 		return nil, unsupported(e, "IN over a query at this place (it may stand alone or under AND in WHERE) is")
 	}
 	x, err := b.expr(e.X)
@@ -439,10 +449,8 @@ func (b *binder) function(e *sql.FuncCall) (expr.Expr, error) {
 	if expr.Lookup(name) == nil {
 		return nil, unknownFunction(e, args)
 	}
-	if extra, err := b.jsonClauses(e, name); err != nil {
-		return nil, err
-	} else {
-		args = append(args, extra...)
+	if e.JSON != nil {
+		return b.jsonCall(e, args)
 	}
 	return newCall(e, name, args...)
 }
@@ -488,10 +496,55 @@ func procTime(at sql.Node) (expr.Expr, error) {
 	return x, nil
 }
 
-// jsonClauses passes the clauses of a JSON function on as further arguments.
-func (b *binder) jsonClauses(e *sql.FuncCall, name string) ([]expr.Expr, error) {
-	if e.JSON == nil {
-		return nil, nil
+// jsonCall binds a JSON function with its clauses.
+func (b *binder) jsonCall(e *sql.FuncCall, args []expr.Expr) (expr.Expr, error) {
+	var c expr.JSONClauses
+	var err error
+	if e.JSON.Returning != nil {
+		t, err := catalog.TypeOf(e.JSON.Returning, true)
+		if err != nil {
+			return nil, err
+		}
+		c.Returning = &t
 	}
-	return nil, unsupported(e, "A clause of "+name+" is")
+	c.Wrapper = map[sql.JSONWrapper]expr.JSONWrapper{sql.WithWrapper: expr.WithWrapper, sql.WithConditionalWrapper: expr.WithConditionalWrapper}[e.JSON.Wrapper]
+	if c.OnEmpty, err = b.jsonOn(e.JSON.OnEmpty); err != nil {
+		return nil, err
+	}
+	if c.OnError, err = b.jsonOn(e.JSON.OnError); err != nil {
+		return nil, err
+	}
+	c.Nulls = jsonNulls(e.JSON)
+	x, err := expr.NewJSONCall(callName(e), args, c, pos(e))
+	if err != nil {
+		return nil, typeError(err, e)
+	}
+	return x, nil
+}
+
+var jsonBehaviors = map[sql.JSONBehavior]expr.JSONBehavior{
+	sql.JSONError: expr.JSONError, sql.JSONNull: expr.JSONNull, sql.JSONTrue: expr.JSONTrue, sql.JSONFalse: expr.JSONFalse,
+	sql.JSONUnknown: expr.JSONUnknown, sql.JSONEmptyArray: expr.JSONEmptyArray, sql.JSONEmptyObject: expr.JSONEmptyObject,
+	sql.JSONDefault: expr.JSONDefault,
+}
+
+func (b *binder) jsonOn(o sql.JSONOn) (expr.JSONOn, error) {
+	out := expr.JSONOn{Behavior: jsonBehaviors[o.Behavior]}
+	var err error
+	if o.Default != nil {
+		out.Default, err = b.expr(o.Default)
+	}
+	return out, err
+}
+
+// jsonNulls gives NULL ON NULL or ABSENT ON NULL.
+func jsonNulls(c *sql.JSONClauses) expr.NullTreatment {
+	switch {
+	case c == nil:
+	case c.OnNull == sql.NullOnNull:
+		return expr.NullsKept
+	case c.OnNull == sql.AbsentOnNull:
+		return expr.NullsSkipped
+	}
+	return expr.NullsDefault
 }

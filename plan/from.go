@@ -46,7 +46,7 @@ func (p *planning) tableRef(t sql.TableRef, env *around) (*refs, error) {
 	case *sql.Join:
 		return p.join(t, env)
 	case *sql.Unnest:
-		return nil, unsupported(t, "UNNEST that is not joined to a table is")
+		return p.unnest(nil, &refs{node: oneValue()}, t, env)
 	case *sql.MatchRecognize:
 		return p.matchRecognize(t, env)
 	case *sql.Pivot:

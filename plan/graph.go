@@ -328,6 +328,25 @@ type Frame struct {
 	Before, After int64
 }
 
+// RowFunc is a function that gives rows for a row.
+type RowFunc uint8
+
+const (
+	UnnestRows    RowFunc = iota // the elements of Args[0]: fields of rows, keys and values of maps, multiset elements as often as they count
+	ReplicateRows                // the row of Args[1:], Args[0] times
+)
+
+// Correlate joins every row with the rows that a function gives for it. Rows: the input's columns, the function's. Join
+// is Inner or Left.
+type Correlate struct {
+	Info
+	Join       JoinKind
+	Func       RowFunc
+	Args       []expr.Expr // over the input
+	Ordinality bool        // a last column with the row's number from 1, an INT
+	Cond       expr.Expr   // over the node's own columns; a Left one pads rows of which none fulfils it
+}
+
 // SortKey is one key of an ordering.
 type SortKey struct {
 	Column    int

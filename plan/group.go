@@ -43,7 +43,7 @@ func (b *selecting) grouped(items []item) (*selected, error) {
 		return nil, err
 	}
 	x := b.binder("")
-	x.scalar = nil
+	x.scalar, x.inQuery, x.exists = nil, nil, nil
 	x.hook, x.column = g.hook, g.column
 	out := &selected{bind: x.expr}
 	if b.overs(items) {
@@ -219,6 +219,13 @@ func (g *grouping) hook(e sql.Expr) (expr.Expr, error) {
 		if x, err := g.auxiliary(c); x != nil || err != nil {
 			return x, err
 		}
+		if name := callName(c); c.Over == nil && expr.Lookup(name) == nil && expr.LookupAggregate(name) == nil && name != "PROCTIME" {
+			args, err := g.b.binder("").exprs(plainArgs(c.Args))
+			if err != nil {
+				return nil, err
+			}
+			return nil, unknownFunction(c, args)
+		}
 	}
 	switch e.(type) {
 	case *sql.Literal, *sql.IntervalLit, *sql.Symbol, *sql.Star:
@@ -228,7 +235,7 @@ func (g *grouping) hook(e sql.Expr) (expr.Expr, error) {
 		return nil, nil
 	}
 	b := g.b.binder("")
-	b.scalar = nil
+	b.scalar, b.inQuery, b.exists = nil, nil, nil
 	x, err := b.expr(e)
 	n, isName := e.(*sql.Name)
 	if err != nil {
@@ -283,7 +290,7 @@ func (g *grouping) aggregate(c *sql.FuncCall) (expr.Expr, error) {
 		return nil, unsupported(c, "ORDER BY inside the aggregate "+name+" is")
 	}
 	b := g.b.binder("an aggregate's argument")
-	b.scalar = nil
+	b.scalar, b.inQuery, b.exists = nil, nil, nil
 	a := aggregate{call: expr.AggCall{Func: expr.LookupAggregate(name), Distinct: c.Quantifier == sql.Distinct, Filter: -1}}
 	if a.call.Func.BatchOnly && !g.b.p.batch {
 		return nil, unsupported(c, name+" in streaming mode is")
@@ -338,12 +345,7 @@ func (g *grouping) register(c *sql.FuncCall, name string, a aggregate) (expr.Exp
 		a.call.Nulls = expr.NullsSkipped
 	}
 	if c.JSON != nil {
-		switch c.JSON.OnNull {
-		case sql.NullOnNull:
-			a.call.Nulls = expr.NullsKept
-		case sql.AbsentOnNull:
-			a.call.Nulls = expr.NullsSkipped
-		}
+		a.call.Nulls = jsonNulls(c.JSON)
 	}
 	a.call.T = t.Plain()
 	a.digest = a.key()

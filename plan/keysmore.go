@@ -27,6 +27,8 @@ func moreKeys(n Node, of func(int) [][]int, ordered bool) [][]int {
 		if n.Number {
 			return [][]int{append(append([]int(nil), n.Keys...), len(n.Fields)-1)}
 		}
+	case *Correlate:
+		return nil // a row may come several times
 	case *Expand, *WindowTableFunction, *WindowAggregate:
 		return nil
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 
 	"runnel/types"
 )
@@ -45,6 +46,18 @@ func (d *describer) more(n Node, in []types.Field) {
 		d.add("partitionKeys", columnNames(in, n.Keys))
 		d.add("orderKey", in[n.Time].Name)
 		d.add("order", "ROWTIME")
+	case *Correlate:
+		fn := [...]string{UnnestRows: "$UNNEST_ROWS$1", ReplicateRows: "$REPLICATE_ROWS$1"}[n.Func]
+		args := make([]string, len(n.Args))
+		for i, a := range n.Args {
+			args[i] = d.expr(a)
+		}
+		d.add("invocation", fn+"("+strings.Join(args, ", ")+")")
+		d.add("select", names(n.Fields))
+		d.add("joinType", [...]string{Inner: "INNER", Left: "LEFT"}[n.Join])
+		if n.Cond != nil {
+			d.add("condition", d.expr(n.Cond))
+		}
 	default:
 		d.add("select", names(n.Base().Fields))
 	}

@@ -18,7 +18,6 @@ import (
 
 // pending are the cases that this planner does not have yet, with the reason.
 var pending = map[string]string{
-	"005": "operator not planned yet",
 	"025": "operator not planned yet",
 	"026": "operator not planned yet",
 	"028": "operator not planned yet",
@@ -28,19 +27,12 @@ var pending = map[string]string{
 	"044": "operator not planned yet",
 	"046": "operator not planned yet",
 	"047": "operator not planned yet",
-	"061": "operator not planned yet",
-	"062": "operator not planned yet",
-	"064": "operator not planned yet",
-	"065": "operator not planned yet",
 	"073": "operator not planned yet",
 	"074": "operator not planned yet",
 	"076": "operator not planned yet",
 	"077": "operator not planned yet",
 	"079": "operator not planned yet",
 	"080": "operator not planned yet",
-	"103": "operator not planned yet",
-	"104": "operator not planned yet",
-	"106": "operator not planned yet",
 	"112": "operator not planned yet",
 	"142": "operator not planned yet",
 	"143": "operator not planned yet",

@@ -15,22 +15,6 @@ func (p *planning) snapshotJoin(_ *sql.Join, _ *refs, t *sql.TableName, _ *aroun
 	return nil, unsupported(t, "FOR SYSTEM_TIME AS OF is")
 }
 
-func (p *planning) unnest(_ *sql.Join, _ *refs, t *sql.Unnest, _ *around) (*refs, error) {
-	return nil, unsupported(t, "UNNEST is")
-}
-
-func (p *planning) lateral(_ *sql.Join, _ *refs, t *sql.DerivedTable, _ *around) (*refs, error) {
-	return nil, unsupported(t, "LATERAL is")
-}
-
-func (b *selecting) queryCondition(c sql.Expr) (expr.Expr, error) {
-	return nil, unsupported(c, "A query in a condition is")
-}
-
-func (b *selecting) scalarQuery(s *sql.Subquery) (expr.Expr, error) {
-	return nil, unsupported(s, "A query as a value is")
-}
-
 // legacyWindow is a group window in GROUP BY.
 type legacyWindow struct {
 	time   *expr.Col

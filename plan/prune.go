@@ -392,6 +392,22 @@ func pruneRanks(n Node, need needs) (Node, moves) {
 		m := below.into(n, 0)
 		n.Keys, n.Time, n.StartCol, n.EndCol = m.all(n.Keys), m[n.Time], m[n.StartCol], m[n.EndCol]
 		return n, behind(b, m, nil)
+	case *Correlate:
+		below.read(n.Args...)
+		if n.Cond != nil {
+			below.add(slices.DeleteFunc(expr.Refs(n.Cond), func(i int) bool { return i >= k })...)
+		}
+		m := below.into(n, 0)
+		for i := range n.Args {
+			n.Args[i] = m.expr(n.Args[i])
+		}
+		all := make(needs, len(need)-k)
+		for i := range all {
+			all[i] = true
+		}
+		m = behind(b, m, all)
+		n.Cond = m.expr(n.Cond)
+		return n, m
 	case *OverAggregate:
 		n.Aggs = keep(n.Aggs, need[k:])
 		below.readAggs(n.Keys, n.Aggs)

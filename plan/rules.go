@@ -103,6 +103,9 @@ func pushInto(n Node, conds []expr.Expr) (in Node, rest []expr.Expr) {
 // pushIntoJoin puts conditions over a join where they belong: into its inputs, or, for an inner join, into its condition.
 func pushIntoJoin(j *Join, conds, rest []expr.Expr) (Node, []expr.Expr) {
 	nl := len(fieldsIn(j.Inputs[0]))
+	for _, c := range conds {
+		j.Join = withoutPadding(j.Join, rejectsNulls(c, func(i int) bool { return i < nl }), rejectsNulls(c, func(i int) bool { return i >= nl }))
+	}
 	var left, right, both []expr.Expr
 	moved := false
 	for _, c := range conds {
@@ -126,6 +129,43 @@ func pushIntoJoin(j *Join, conds, rest []expr.Expr) (Node, []expr.Expr) {
 	j.Inputs[1] = newFilter(j.Inputs[1], expr.NewAnd(right...))
 	j.Cond = expr.NewAnd(append(expr.Conjuncts(j.Cond), both...)...)
 	return j, rest
+}
+
+// withoutPadding is the kind of a join whose padded rows a filter drops: those with nulls on the left, on the right.
+func withoutPadding(kind JoinKind, left, right bool) JoinKind {
+	switch {
+	case kind == Left && right, kind == Right && left, kind == Full && left && right:
+		return Inner
+	case kind == Full && left:
+		return Left
+	case kind == Full && right:
+		return Right
+	}
+	return kind
+}
+
+// strict are functions that give NULL when an operand is NULL.
+var strict = map[string]bool{
+	"=": true, "<>": true, "<": true, "<=": true, ">": true, ">=": true, "+": true, "-": true, "*": true, "/": true, "%": true,
+	"LIKE": true, "NOT LIKE": true, "UPPER": true, "LOWER": true, "ABS": true, "CHAR_LENGTH": true, "MOD": true, "NOT": true,
+}
+
+// rejectsNulls reports whether a condition is not TRUE for rows in which one of the columns is NULL.
+func rejectsNulls(cond expr.Expr, column func(int) bool) bool {
+	switch e := cond.(type) {
+	case *expr.Col:
+		return column(e.Index)
+	case *expr.Cast:
+		return rejectsNulls(e.Arg, column)
+	case *expr.Call:
+		if e.Func.Name == "IS NOT NULL" || e.Func.Name == "IS TRUE" {
+			return rejectsNulls(e.Args[0], column)
+		}
+		if e.Func.Name == "AND" || strict[e.Func.Name] {
+			return slices.ContainsFunc(e.Args, func(a expr.Expr) bool { return rejectsNulls(a, column) })
+		}
+	}
+	return false
 }
 
 type side uint8

@@ -46,9 +46,7 @@ func (p *planning) selectBody(s *sql.Select, env *around) (*selected, error) {
 // from binds the FROM clause; without one there is a single row without columns that matter.
 func (b *selecting) from() error {
 	if b.stmt.From == nil {
-		v := &Values{Rows: [][]expr.Expr{{expr.NewInt(0)}}}
-		v.Kind, v.Fields = "Values", []types.Field{{Name: "ZERO", Type: types.Of(types.Int).Required()}}
-		b.in, b.sc = v, &scope{parent: b.env.outer}
+		b.in, b.sc = oneValue(), &scope{parent: b.env.outer}
 		return nil
 	}
 	r, err := b.p.tableRef(b.stmt.From, b.env)
@@ -58,6 +56,13 @@ func (b *selecting) from() error {
 	b.in = r.node
 	b.sc = &scope{parent: b.env.outer, fields: fieldsIn(r.node), tables: r.tables, star: r.star}
 	return nil
+}
+
+// oneValue is one row, for a query that reads no table.
+func oneValue() Node {
+	v := &Values{Rows: [][]expr.Expr{{expr.NewInt(0)}}}
+	v.Kind, v.Fields = "Values", []types.Field{{Name: "ZERO", Type: types.Of(types.Int).Required()}}
+	return v
 }
 
 // where binds the condition; conjuncts that hold queries become joins.
@@ -88,7 +93,7 @@ func (b *selecting) where() error {
 func (b *selecting) binder(clause string) *binder {
 	x := b.p.binder(b.sc)
 	x.clause = clause
-	x.scalar = b.scalarQuery
+	x.scalar, x.inQuery, x.exists = b.scalarQuery, b.inValue, b.existsValue
 	return x
 }
 

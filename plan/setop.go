@@ -14,9 +14,6 @@ func (p *planning) setOp(s *sql.SetOp, env *around) (Node, error) {
 	if s.All {
 		word += " ALL"
 	}
-	if s.Kind != sql.Union {
-		return nil, unsupported(s, word+" is")
-	}
 	var parts []Node
 	for _, b := range p.flatten(s) {
 		body, err := p.body(b, env)
@@ -29,6 +26,9 @@ func (p *planning) setOp(s *sql.SetOp, env *around) (Node, error) {
 		}
 		parts = append(parts, n)
 	}
+	if s.Kind != sql.Union {
+		return p.matched(parts, s, word)
+	}
 	u, err := p.unionAll(parts, s, word)
 	if err != nil || s.All {
 		return u, err
@@ -39,7 +39,7 @@ func (p *planning) setOp(s *sql.SetOp, env *around) (Node, error) {
 // flatten lists the parts of a chain of the same UNION.
 func (p *planning) flatten(s *sql.SetOp) []sql.QueryBody {
 	var parts []sql.QueryBody
-	if l, ok := s.L.(*sql.SetOp); ok && l.Kind == s.Kind && l.All == s.All {
+	if l, ok := s.L.(*sql.SetOp); ok && s.Kind == sql.Union && l.Kind == s.Kind && l.All == s.All {
 		parts = p.flatten(l)
 	} else {
 		parts = []sql.QueryBody{s.L}
@@ -123,4 +123,88 @@ func castColumns(n Node, fields []types.Field) Node {
 		return n
 	}
 	return newCalc(n, exprs, fieldNames(in), nil)
+}
+
+// matched binds INTERSECT and EXCEPT. The plain forms are a semi or anti join and a DISTINCT; the ALL forms count the rows
+// of both sides and repeat each as often as it is left.
+func (p *planning) matched(parts []Node, s *sql.SetOp, word string) (Node, error) {
+	u, err := p.unionAll(parts, s, word) // for its checks and casts
+	if err != nil {
+		return nil, err
+	}
+	left, right := u.Base().Inputs[0], u.Base().Inputs[1]
+	if s.All {
+		return p.repeated(left, right, s)
+	}
+	nl := len(fieldsIn(left))
+	var terms []expr.Expr
+	for i, f := range fieldsIn(left) {
+		eq, err := newCall(s, "IS NOT DISTINCT FROM", &expr.Col{Index: i, Name: f.Name, T: f.Type.Plain()}, shiftedCol(right, i, nl))
+		if err != nil {
+			return nil, err
+		}
+		terms = append(terms, eq)
+	}
+	kind := Semi
+	if s.Kind == sql.Except {
+		kind = Anti
+	}
+	return distinct(newJoin(kind, left, right, expr.NewAnd(terms...), s)), nil
+}
+
+// repeated counts equal rows of both sides and gives each as often as INTERSECT ALL or EXCEPT ALL wants it.
+func (p *planning) repeated(left, right Node, s *sql.SetOp) (Node, error) {
+	big := types.Of(types.BigInt).Required()
+	k := len(fieldsIn(left))
+	marked := func(n Node, l, r int64) Node {
+		f := plainFields(fieldsIn(n))
+		exprs := append(columnExprs(f), expr.NewConst(types.IntDatum(l), big), expr.NewConst(types.IntDatum(r), big))
+		return newCalc(n, exprs, append(fieldNames(fieldsIn(left)), "vcol_left_marker", "vcol_right_marker"), nil)
+	}
+	u := &Union{}
+	u.Kind, u.Pos = "Union", pos(s)
+	u.Inputs = []Node{marked(left, 1, 0), marked(right, 0, 1)}
+	u.Fields = slices.Clone(fieldsIn(u.Inputs[0]))
+	for i := range u.Fields {
+		u.Fields[i].Type = u.Fields[i].Type.Nullable(!u.Fields[i].Type.NotNull || !fieldsIn(u.Inputs[1])[i].Type.NotNull)
+	}
+	g := &GroupAggregate{}
+	g.Kind, g.Inputs, g.Pos = "GroupAggregate", []Node{u}, pos(s)
+	for i := range k {
+		g.Keys = append(g.Keys, i)
+		g.Fields = append(g.Fields, u.Fields[i])
+	}
+	for i, name := range []string{"vcol_left_cnt", "vcol_right_cnt"} {
+		c := expr.AggCall{Func: expr.LookupAggregate("SUM"), Args: []int{k + i}, Filter: -1, Name: name, T: big}
+		c.Text = callText(c, u.Fields, false)
+		g.Aggs, g.Fields = append(g.Aggs, c), append(g.Fields, types.Field{Name: name, Type: big})
+	}
+	l, r := expr.NewCol(g.Fields, k), expr.NewCol(g.Fields, k+1)
+	times, err := p.times(s, l, r)
+	if err != nil {
+		return nil, err
+	}
+	above, err := newCall(s, ">", times, expr.NewConst(types.IntDatum(0), big))
+	if err != nil {
+		return nil, err
+	}
+	keys := columnExprs(g.Fields)[:k]
+	counted := newCalc(g, append([]expr.Expr{times}, keys...), append([]string{"times"}, fieldNames(g.Fields)[:k]...), above)
+	c := &Correlate{Join: Inner, Func: ReplicateRows, Args: columnExprs(counted.Fields)}
+	c.Kind, c.Inputs, c.Pos = "Correlate", []Node{counted}, pos(s)
+	c.Fields = append(slices.Clone(counted.Fields), unique(counted.Fields[1:])...)
+	out := columnExprs(c.Fields)[k+1:]
+	return newCalc(c, out, fieldNames(fieldsIn(left)), nil), nil
+}
+
+// times is how often a row is left: the lesser count of INTERSECT ALL, the difference of EXCEPT ALL.
+func (p *planning) times(s *sql.SetOp, l, r expr.Expr) (expr.Expr, error) {
+	if s.Kind == sql.Except {
+		return newCall(s, "-", l, r)
+	}
+	more, err := newCall(s, ">", l, r)
+	if err != nil {
+		return nil, err
+	}
+	return expr.NewCase([]expr.When{{Cond: more, Then: r}}, l, pos(s))
 }
