@@ -16,9 +16,11 @@ const (
 	answerBytes = 16 << 20  // of one fetch
 	giantBytes  = 256 << 20 // greatest batch that is fetched
 
-	longWait  = 500 * time.Millisecond // a fetch waits for data when all partitions are part of it
-	shortWait = 10 * time.Millisecond  // and when some are left out since they hold enough
-	leaderTry = 100                    // attempts to find a leader, about a minute and a half
+	longWait   = 500 * time.Millisecond // a fetch waits for data when all partitions are part of it
+	shortWait  = 10 * time.Millisecond  // and when some are left out since they hold enough
+	emptyTries = 3                      // fetches that give nothing although there is something behind
+
+	leaderTry = 100 // attempts to find a leader, about a minute and a half
 )
 
 // lostReason says why a partition has no fetcher.
@@ -253,6 +255,13 @@ func (f *fetcher) run() {
 		if !ok {
 			return
 		}
+		if wait == 0 {
+			if err := f.skipEmpty(parts[0]); err != nil {
+				f.broken(err)
+				return
+			}
+			continue
+		}
 		resp, err := f.conn.Fetch(f.request(parts, wait))
 		if err == nil && resp.ErrorCode != 0 {
 			err = sarama.KError(resp.ErrorCode)
@@ -282,7 +291,8 @@ func (f *fetcher) broken(err error) {
 	}
 }
 
-// pick waits for partitions that have room and gives them with how long the broker may wait for data.
+// pick waits for partitions that have room and gives them with how long the broker may wait for data; no wait is for the
+// one partition that skipEmpty must look at.
 func (f *fetcher) pick() ([]*partition, time.Duration, bool) {
 	r := f.r
 	r.mu.Lock()
@@ -295,8 +305,8 @@ func (f *fetcher) pick() ([]*partition, time.Duration, bool) {
 		wait := longWait
 		for _, p := range f.parts {
 			switch {
-			case p.empty >= 2 && p.bytes == 0:
-				return []*partition{p}, shortWait, true
+			case p.empty >= emptyTries && p.bytes == 0:
+				return []*partition{p}, 0, true
 			case p.bytes < aheadBytes && r.buffered < totalBytes:
 				parts = append(parts, p)
 			default:
@@ -350,7 +360,7 @@ func (f *fetcher) accept(parts []*partition, resp *sarama.FetchResponse) error {
 			r.mu.Unlock()
 			return fmt.Errorf("topic %s, partition %d: %w", p.topic, p.partition, block.Err)
 		default:
-			ready = r.put(p, block, rs, len(parts) == 1) || ready
+			ready = r.put(p, block, rs) || ready
 		}
 		r.mu.Unlock()
 	}
@@ -361,14 +371,14 @@ func (f *fetcher) accept(parts []*partition, resp *sarama.FetchResponse) error {
 }
 
 // put queues a chunk. r.mu is held.
-func (r *reader) put(p *partition, block *sarama.FetchResponseBlock, rs records, alone bool) bool {
+func (r *reader) put(p *partition, block *sarama.FetchResponseBlock, rs records) bool {
 	p.end = block.HighWaterMarkOffset
 	if r.src.props.readCommitted() {
 		p.end = block.LastStableOffset
 	}
 	next, ok := rs.end()
 	if !ok {
-		return r.nothing(p, block, alone)
+		return r.nothing(p, block)
 	}
 	p.empty = 0
 	c := &chunk{data: rs, from: p.next, next: next, bytes: size(rs)}
@@ -380,24 +390,57 @@ func (r *reader) put(p *partition, block *sarama.FetchResponseBlock, rs records,
 }
 
 // nothing handles an answer without a whole batch: there is no data yet, or the batch is larger than was asked for, or
-// the offset lies in batches that compaction has emptied. The last is stepped over one offset at a time, once the broker
-// has answered nothing to a fetch of this partition alone although there is something behind.
-func (r *reader) nothing(p *partition, block *sarama.FetchResponseBlock, alone bool) bool {
-	if block.Partial || len(block.RecordsSet) > 0 {
+// compaction has emptied the batches at the offset (see skipEmpty).
+func (r *reader) nothing(p *partition, block *sarama.FetchResponseBlock) bool {
+	switch {
+	case block.Partial || len(block.RecordsSet) > 0:
 		p.limit = min(p.limit*2, giantBytes)
-		return false
-	}
-	if p.next >= p.end {
+	case p.next >= p.end:
 		p.empty = 0
-		return false
+	default:
+		p.empty++
 	}
-	p.empty++
-	if !alone || p.empty < 3 {
-		return false
+	return false
+}
+
+// skipEmpty steps over batches that compaction has emptied: brokers keep them for their producers' sake, and sarama hides
+// them, so that their length is not known and each offset must be asked for. An answer that holds bytes but no records is
+// such a batch; an answer without bytes is none, whatever the reason, and nothing is stepped over.
+func (f *fetcher) skipEmpty(p *partition) error {
+	r := f.r
+	cfg := *r.c.Config()
+	cfg.MetricRegistry = sarama.NewConfig().MetricRegistry // of this connection alone: it counts the bytes of records
+	conn := sarama.NewBroker(f.addr)
+	conn.Open(&cfg)
+	defer conn.Close()
+	start := p.next
+	for {
+		resp, err := conn.Fetch(f.request([]*partition{p}, shortWait))
+		if err != nil {
+			return err
+		}
+		block := resp.GetBlock(p.topic, p.partition)
+		sizes, ok := cfg.MetricRegistry.Get("consumer-fetch-response-size").(interface {
+			Max() int64
+			Clear()
+		})
+		held := ok && sizes.Max() > 0
+		if ok {
+			sizes.Clear()
+		}
+		r.mu.Lock()
+		if r.closed || p.gone || block == nil || block.Err != sarama.ErrNoError || block.Partial || len(block.RecordsSet) > 0 || !held || p.next >= p.end {
+			p.empty = 0
+			if p.next > start && !p.gone {
+				p.chunks = append(p.chunks, &chunk{next: p.next})
+			}
+			r.mu.Unlock()
+			r.wake()
+			return nil
+		}
+		p.next++
+		r.mu.Unlock()
 	}
-	p.next++
-	p.chunks = append(p.chunks, &chunk{next: p.next})
-	return true
 }
 
 // size estimates the bytes that records hold.

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/IBM/sarama"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"runnel/connectors"
 	"runnel/types"
@@ -464,4 +466,45 @@ func TestSplitCodec(t *testing.T) {
 	if _, err := decodeSplit(connectors.Split{ID: c.ID, State: append([]byte{9}, c.State[1:]...)}); err == nil {
 		t.Error("unknown version read")
 	}
+}
+
+// TestEmptyBatches reads over batches that compaction has emptied, and stays where a broker only seems to have them.
+func TestEmptyBatches(t *testing.T) {
+	r, c := newCluster(t)
+	topic := r.newTopic(1)
+	r.writeRows(r.table(topic, []string{"a INT"}), series(1, 30)...)
+	bare := 5 // answers without a byte, as under a quota or from slow storage
+	c.ControlKey(int16(kmsg.Fetch), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		q := req.(*kmsg.FetchRequest)
+		at := q.Topics[0].Partitions[0].FetchOffset
+		if at >= 20 {
+			return nil, nil, false
+		}
+		resp := q.ResponseKind().(*kmsg.FetchResponse)
+		rt := kmsg.NewFetchResponseTopic()
+		rt.Topic = topic
+		rp := kmsg.NewFetchResponseTopicPartition()
+		rp.HighWatermark, rp.LastStableOffset, rp.RecordBatches = 30, 30, []byte{}
+		if bare--; bare < 0 {
+			rp.RecordBatches = emptyBatch(at/10*10, 9)
+		}
+		rt.Partitions = append(rt.Partitions, rp)
+		resp.Topics = append(resp.Topics, rt)
+		return resp, nil, true
+	})
+	tab := r.table(topic, []string{"a INT"}, "scan.startup.mode", "specific-offsets", "scan.startup.specific-offsets", "partition:0,offset:0",
+		"scan.bounded.mode", "specific-offsets", "scan.bounded.specific-offsets", "partition:0,offset:22")
+	r.want(r.scan(tab, all(tab)).mustRead(-1), "+I 21", "+I 22")
+	tab.Options["scan.bounded.specific-offsets"] = "partition:0,offset:15" // it ends among them
+	r.want(r.scan(tab, all(tab)).mustRead(-1))
+}
+
+// emptyBatch is a record batch without records.
+func emptyBatch(first int64, delta int32) []byte {
+	b := kmsg.RecordBatch{FirstOffset: first, PartitionLeaderEpoch: -1, Magic: 2, LastOffsetDelta: delta, ProducerID: 7, ProducerEpoch: 0, FirstSequence: 0, Records: []byte{}}
+	raw := b.AppendTo(nil)
+	b.Length = int32(len(raw) - 12)
+	b.CRC = int32(crc32.Checksum(raw[21:], castagnoli))
+	return b.AppendTo(nil)
 }
