@@ -34,6 +34,8 @@ type AggCall struct {
 	Text     string // the call as Flink's plans print it, e.g. COUNT(DISTINCT a) FILTER c; part of the state's descriptor
 	// Nulls is RESPECT NULLS or IGNORE NULLS of ARRAY_AGG, and NULL ON NULL or ABSENT ON NULL of the JSON aggregates.
 	Nulls NullTreatment
+	// JSON says that the value of a JSON aggregate is JSON already (see MadeJSON): it goes in as it is.
+	JSON bool
 }
 
 // NullTreatment says whether an aggregate takes NULL values; each function has its own default.
@@ -161,7 +163,7 @@ func loadAggregates() {
 	t := &aggregateTable
 	t.index = map[string]*Aggregate{}
 	for _, family := range [][]Aggregate{sumAggregates(), extremeAggregates(), varianceAggregates(),
-		valueAggregates(), listAggregates(), windowFunctions()} {
+		valueAggregates(), listAggregates(), jsonAggregates(), windowFunctions()} {
 		for i := range family {
 			a := &family[i]
 			t.index[a.Name] = a
@@ -180,6 +182,7 @@ type aggBinding struct {
 	args    []int
 	types   []types.Type // of the arguments
 	nulls   NullTreatment
+	made    bool
 	result  types.Type
 	retract bool
 	env     *Env
@@ -188,7 +191,7 @@ type aggBinding struct {
 // Bind compiles an aggregate call for rows with the given columns. With retract set the accumulator takes rows back, at
 // the price of more state for some functions (MIN, MAX, FIRST_VALUE, LISTAGG).
 func Bind(call AggCall, input []types.Field, retract bool, env *Env) (*Accumulator, error) {
-	b := &aggBinding{fn: call.Func, args: call.Args, nulls: call.Nulls, result: call.T, retract: retract, env: env}
+	b := &aggBinding{fn: call.Func, args: call.Args, nulls: call.Nulls, made: call.JSON, result: call.T, retract: retract, env: env}
 	for _, a := range call.Args {
 		b.types = append(b.types, input[a].Type)
 	}

@@ -47,6 +47,10 @@ func NewSymbol(word string) *Const {
 
 func isSymbol(t types.Type) bool { return t.Kind == types.Raw && t.Class == symbolClass }
 
+// takesSymbols are the functions with a symbol among their arguments.
+var takesSymbols = map[string]bool{"EXTRACT": true, "FLOOR": true, "CEIL": true, "TIMESTAMPADD": true, "TIMESTAMPDIFF": true,
+	"MINUS_DATE": true, "TRIM": true}
+
 // symbol gives the word of a symbol.
 func symbol(e Expr) (string, bool) {
 	c, ok := e.(*Const)
@@ -68,6 +72,11 @@ func NewCall(name string, args []Expr, pos Pos) (Expr, error) {
 		return k, nil
 	}
 	b := &binding{fn: f, name: upper, args: append([]Expr(nil), args...), pos: pos}
+	for _, a := range args {
+		if isSymbol(a.Type()) && !takesSymbols[f.Name] {
+			return nil, b.misfit()
+		}
+	}
 	t, err := f.bind(b)
 	if err != nil {
 		return nil, err
@@ -150,7 +159,7 @@ func NewCase(whens []When, els Expr, pos Pos) (Expr, error) {
 	}
 	branches = append(branches, els)
 	t, ok := CommonType(typesOf(branches)...)
-	if !ok {
+	if !ok || isSymbol(t) {
 		return nil, &TypeError{Msg: "Illegal mixing of types in CASE or COALESCE statement", Pos: pos}
 	}
 	if t.Kind == types.Null {

@@ -45,6 +45,8 @@ func (c *compiler) castToText(from, to types.Type) rowCast {
 		return castSure(func(v int64) string { return text(types.IntDatum(v)) })
 	case types.PhysWide:
 		return castSure(func(v types.Int128) string { return text(types.WideDatum(v)) })
+	case types.PhysStr:
+		return castSure(func(v string) string { return text(types.StrDatum(v)) })
 	}
 	return castSure(func(v any) string { return text(types.AnyDatum(v)) })
 }

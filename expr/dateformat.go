@@ -184,7 +184,7 @@ func bindDateFormat(b *binding) (types.Type, error) {
 	if t.Kind != types.Timestamp && t.Kind != types.TimestampLTZ && !t.IsString() || !p.IsString() {
 		return types.Type{}, b.misfit()
 	}
-	return types.String().Nullable(anyNullable(b.args) || t.IsString()), nil
+	return types.String(), nil
 }
 
 func dateFormatKernel(c *compiler, call *Call) (Eval, error) {

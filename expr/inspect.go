@@ -24,7 +24,7 @@ func inspectFunctions() []Function {
 		{Name: "HASH_CODE", Doc: "HASH_CODE(a): a hash of the value.", safe: true, bind: takes("ANY").to(giveKind(types.Int)), kernel: hashCodeKernel},
 		{Name: "TYPEOF", Doc: "TYPEOF(a [, force]): the type of the argument as text.", safe: true, bind: bindTypeof,
 			rewrite: func(b *binding, _ types.Type) (Expr, error) {
-				return NewConst(types.StrDatum(b.args[0].Type().String()), types.String()), nil
+				return &Const{Value: types.StrDatum(b.args[0].Type().String()), T: types.String()}, nil
 			}},
 		{Name: "UUID", Doc: "UUID(): a random identifier of version 4.", Nondeterministic: true, safe: true,
 			bind:   takes("").toSure(give(types.CharOf(36))),
@@ -64,7 +64,8 @@ func inspectKernel(f func(string) bool) func(*compiler, *Call) (Eval, error) {
 		}
 		if call.Args[0].Type().IsNumeric() {
 			whole := call.Args[0].Type().IsInteger()
-			return constant(&Const{Value: types.BoolDatum(whole && call.Func.Name != "IS_ALPHA"), T: call.T}), nil
+			answer := types.BoolDatum(whole && call.Func.Name != "IS_ALPHA")
+			return datums(call.T, args, func([]types.Datum) (types.Datum, error) { return answer, nil }), nil
 		}
 		return datums(call.T, args, func(row []types.Datum) (types.Datum, error) {
 			return types.BoolDatum(!row[0].Null && f(row[0].S)), nil

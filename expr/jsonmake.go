@@ -38,6 +38,10 @@ func (c *jsonClauses) note(args []Expr) {
 	}
 }
 
+// MadeJSON reports whether an expression is JSON that JSON_OBJECT or JSON_ARRAY makes: within another JSON constructor or
+// aggregate it is no text but a part.
+func MadeJSON(e Expr) bool { return jsonMade(e) }
+
 // jsonMade reports whether an argument is JSON that a nested constructor makes: it goes in as it is.
 func jsonMade(e Expr) bool {
 	for {

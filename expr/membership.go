@@ -80,13 +80,21 @@ func rewriteIn(b *binding, t types.Type) (Expr, error) {
 	var parts []Expr
 	same := true
 	for _, v := range b.args[1:] {
+		if neverEqual(b.args[0].Type(), v.Type()) {
+			e, err := NewCall("=", []Expr{b.args[0], v}, b.pos)
+			if err != nil {
+				return nil, err
+			}
+			parts, same = append(parts, e), false
+			continue
+		}
 		pair := &binding{fn: b.fn, name: "=", args: []Expr{b.args[0], v}, pos: b.pos}
 		null := anyNullable(pair.args)
 		if err := pair.comparable(0, 1); err != nil {
 			return nil, err
 		}
 		call := &Call{Func: equal, Args: pair.args, T: boolType(null), Pos: b.pos}
-		if _, ok := constOf(v); !ok || len(parts) > 0 && !Equal(pair.args[0], parts[0].(*Call).Args[0]) {
+		if _, ok := constOf(v); !ok || same && len(parts) > 0 && !Equal(pair.args[0], parts[0].(*Call).Args[0]) {
 			same = false
 		}
 		parts = append(parts, call)

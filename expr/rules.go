@@ -199,7 +199,7 @@ func castable(from, to types.Type) bool {
 	switch {
 	case from.Kind == types.Null:
 		return true
-	case to.Kind == types.Null:
+	case to.Kind == types.Null || isSymbol(from):
 		return false
 	case to.IsString():
 		return true

@@ -49,10 +49,10 @@ func locateKernel(c *compiler, call *Call) (Eval, error) {
 
 // locate counts characters from 1; a position below that is the first.
 func locate(part, s string, from int64) int64 {
-	skip := offset(s, clampInt(from-1))
-	if from > 1 && skip >= len(s) && (part != "" || from-1 > int64(runes(s))) {
-		return 0
+	if part == "" {
+		return 1
 	}
+	skip := offset(s, clampInt(from-1))
 	at := strings.Index(s[skip:], part)
 	if at < 0 {
 		return 0
