@@ -187,7 +187,7 @@ func (g *GroupAggregate) change(r *group, i int32, prev []*types.Column) error {
 		old = at
 		at++
 	}
-	if g.spec.TTL == 0 && sameValues(prev, old, g.news, at) {
+	if g.spec.TTL == 0 && types.EqualRows(prev, old, g.news, at) {
 		for _, c := range g.news {
 			c.Truncate(g.out.Len)
 		}
@@ -225,14 +225,4 @@ func (g *GroupAggregate) flush(b *types.Batch) error {
 	}
 	g.rows = g.rows[:0]
 	return g.out.flush()
-}
-
-// sameValues compares row i of a with row j of b, bit by bit.
-func sameValues(a []*types.Column, i int32, b []*types.Column, j int32) bool {
-	for n := range a {
-		if !sameValue(a[n], i, b[n], j) {
-			return false
-		}
-	}
-	return true
 }

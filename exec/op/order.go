@@ -1,10 +1,9 @@
 package op
 
 import (
-	"cmp"
 	"math"
-	"strings"
 
+	"runnel/state"
 	"runnel/types"
 )
 
@@ -31,7 +30,7 @@ func (o ordering) compare(a []*types.Column, i int32, b []*types.Column, j int32
 			}
 			return -1
 		}
-		if c := compareValues(x, i, y, j); c != 0 {
+		if c := types.CompareCells(x, i, y, j); c != 0 {
 			if k.Desc {
 				return -c
 			}
@@ -41,62 +40,39 @@ func (o ordering) compare(a []*types.Column, i int32, b []*types.Column, j int32
 	return 0
 }
 
-// compareValues orders two values that are not NULL. -0.0 is below 0.0 and NaN above everything, as in Java; texts go by
-// their bytes.
-func compareValues(x *types.Column, i int32, y *types.Column, j int32) int {
-	switch x.Phys() {
-	case types.PhysInt:
-		return cmp.Compare(x.Int[i], y.Int[j])
-	case types.PhysFloat:
-		return compareFloats(x.Flt[i], y.Flt[j])
-	case types.PhysWide:
-		return x.Wide[i].Cmp(y.Wide[j])
-	case types.PhysStr:
-		return strings.Compare(x.Str[i], y.Str[j])
+// words appends the sort keys of a row as words whose unsigned order is the ordering, for a sorted set of state.
+func (o ordering) words(dst []uint64, cols []*types.Column, i int32) []uint64 {
+	for _, k := range o {
+		c := cols[k.Column]
+		switch {
+		case c.Null(i) && k.NullsLast:
+			dst = append(dst, 2)
+			continue
+		case c.Null(i):
+			dst = append(dst, 0)
+			continue
+		}
+		dst = append(dst, 1)
+		at := len(dst)
+		switch c.Phys() {
+		case types.PhysInt:
+			dst = append(dst, state.OrderedInt(c.Int[i]))
+		case types.PhysFloat:
+			f := c.Flt[i]
+			if f != f {
+				f = math.NaN() // all are equal
+			}
+			dst = append(dst, state.OrderedFloat(f))
+		case types.PhysWide:
+			dst = append(dst, state.OrderedInt(c.Wide[i].Hi), c.Wide[i].Lo)
+		case types.PhysStr:
+			dst = state.AppendOrdered(dst, c.Str[i])
+		}
+		if k.Desc {
+			for n := range dst[at:] {
+				dst[at+n] = ^dst[at+n]
+			}
+		}
 	}
-	return 0 // nested values have no order; the planner refuses them as sort keys
-}
-
-func compareFloats(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	aNaN, bNaN := a != a, b != b
-	switch {
-	case aNaN && bNaN:
-		return 0
-	case aNaN:
-		return 1
-	case bNaN:
-		return -1
-	}
-	return cmp.Compare(signRank(a), signRank(b))
-}
-
-func signRank(f float64) int {
-	if math.Signbit(f) {
-		return -1
-	}
-	return 0
-}
-
-// sameValue compares two values bit by bit; NULL is NULL.
-func sameValue(x *types.Column, i int32, y *types.Column, j int32) bool {
-	if xn, yn := x.Null(i), y.Null(j); xn || yn {
-		return xn && yn
-	}
-	switch x.Phys() {
-	case types.PhysInt:
-		return x.Int[i] == y.Int[j]
-	case types.PhysFloat:
-		return math.Float64bits(x.Flt[i]) == math.Float64bits(y.Flt[j])
-	case types.PhysWide:
-		return x.Wide[i] == y.Wide[j]
-	case types.PhysStr:
-		return x.Str[i] == y.Str[j]
-	}
-	return x.Any[i] == y.Any[j] || string(types.AppendDatum(nil, x.Type, x.At(i))) == string(types.AppendDatum(nil, y.Type, y.At(j)))
+	return dst
 }

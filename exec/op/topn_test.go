@@ -1,0 +1,175 @@
+package op
+
+import (
+	"testing"
+	"time"
+
+	"runnel/types"
+)
+
+func topnRig(from, to int64, numbered bool) (rig, *Ranking) {
+	f := fieldsOf("p string, v int, s string")
+	s := &Ranking{In: f, Partition: []int{0}, Order: keysOf(f, "v desc nulls last"), From: from, To: to, Numbered: numbered, UpdateBefore: true}
+	out := f
+	if numbered {
+		out = append(f[:3:3], fieldsOf("rank bigint!")...)
+	}
+	return rig{make: func() Operator { return NewTopN(*s) }, in: [][]types.Field{f}, out: out, keys: [][]int{{0}}}, s
+}
+
+func TestTopN(t *testing.T) {
+	r, _ := topnRig(1, 2, false)
+	r.run(t, `
+		+I a 10 x
+			+I a 10 x
+		+I a 20 x
+			+I a 20 x
+		watermark 5
+			watermark 5
+		+I a 30 x
+			-D a 10 x
+			+I a 30 x
+		+I b NULL x
+			+I b NULL x
+		+I a 5 x
+		+I a 20 y
+		+I b 1 x
+			+I b 1 x
+		+I b 0 x
+			-D b NULL x
+			+I b 0 x
+	`)
+}
+
+func TestTopNNumbered(t *testing.T) {
+	r, _ := topnRig(1, 2, true)
+	r.run(t, `
+		+I a 10 x
+			+I a 10 x 1
+		+I a 20 x
+			-U a 10 x 1
+			+U a 20 x 1
+			+I a 10 x 2
+		+I a 30 x
+			-U a 20 x 1
+			+U a 30 x 1
+			-U a 10 x 2
+			+U a 20 x 2
+		+I a 20 y
+		+I a 25 x
+			-U a 20 x 2
+			+U a 25 x 2
+	`)
+}
+
+// Ranks 2 to 3 only: what drops out is replaced in its place.
+func TestTopNMiddle(t *testing.T) {
+	r, s := topnRig(2, 3, false)
+	r.run(t, `
+		+I a 10 x
+		+I a 20 x
+			+I a 10 x
+		+I a 30 x
+			-U a 10 x
+			+U a 20 x
+			+I a 10 x
+		+I a 5 x
+		+I a 15 x
+			-U a 10 x
+			+U a 15 x
+	`)
+	s.UpdateBefore = false
+	r.run(t, `
+		+I a 10 x
+		+I a 20 x
+			+I a 10 x
+		+I a 30 x
+			+U a 20 x
+			+I a 10 x
+	`)
+}
+
+func TestTopOne(t *testing.T) {
+	r, _ := topnRig(1, 1, false)
+	r.run(t, `
+		+I a 10 x
+			+I a 10 x
+		+I a 10 y
+		+I a 20 x
+			-U a 10 x
+			+U a 20 x
+		+I a 15 x
+	`)
+}
+
+func TestTopNRetract(t *testing.T) {
+	r, s := topnRig(1, 2, false)
+	s.Retract = true
+	r.run(t, `
+		+I a 10 x
+			+I a 10 x
+		+I a 20 x
+			+I a 20 x
+		+I a 30 x
+			-D a 10 x
+			+I a 30 x
+		+I a 30 y
+			-D a 20 x
+			+I a 30 y
+		-D a 10 x
+		-U a 30 x
+			-D a 30 x
+			+I a 20 x
+		+U a 5 x
+		-D a 99 x
+		-D a 30 y
+			-D a 30 y
+			+I a 5 x
+		-D a 20 x
+			-D a 20 x
+		-D a 5 x
+			-D a 5 x
+		-D a 5 x
+		+I a 1 x
+			+I a 1 x
+	`)
+}
+
+func TestTopNRetractNumbered(t *testing.T) {
+	r, s := topnRig(1, 2, true)
+	s.Retract = true
+	r.run(t, `
+		+I a 10 x
+			+I a 10 x 1
+		+I a 20 x
+			-U a 10 x 1
+			+U a 20 x 1
+			+I a 10 x 2
+		+I a 5 x
+		-D a 20 x
+			-U a 20 x 1
+			+U a 10 x 1
+			-U a 10 x 2
+			+U a 5 x 2
+		-D a 10 x
+			-U a 10 x 1
+			+U a 5 x 1
+			-D a 5 x 2
+		-D a 5 x
+			-D a 5 x 1
+	`)
+}
+
+func TestTopNTTL(t *testing.T) {
+	r, s := topnRig(1, 1, false)
+	s.TTL = time.Second
+	r.run(t, `
+		+I a 10 x
+			+I a 10 x
+		time 999
+		+I a 5 x
+		time 1000
+		+I a 5 x
+			+I a 5 x
+	`)
+}
