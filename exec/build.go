@@ -51,7 +51,21 @@ func newOperator(s *opSpec) (op.Operator, error) {
 	case *plan.Sort:
 		return op.NewSort(n.Fields, sortKeys(n.Keys)), nil
 	case *plan.SortLimit:
+		if n.Strategy != plan.NoStrategy {
+			return op.NewTopN(op.Ranking{
+				In: in().Fields, Order: sortKeys(n.Keys), From: n.Offset + 1, To: n.Offset + n.Limit, ToColumn: -1,
+				Retract: n.Strategy == plan.Retract, Key: rankKey(n.Strategy, n.Key), UpdateBefore: n.Mode.Has(types.UpdateBefore), TTL: n.TTL,
+			}), nil
+		}
 		return op.NewSortLimit(n.Fields, sortKeys(n.Keys), n.Offset, n.Limit), nil
+	case *plan.Rank:
+		if n.Strategy != plan.NoStrategy && n.Func == plan.RowNumber {
+			return op.NewTopN(op.Ranking{
+				In: in().Fields, Partition: n.Keys, Order: sortKeys(n.Order), From: n.From, To: n.To, ToColumn: n.ToColumn,
+				Numbered: n.Number, Retract: n.Strategy == plan.Retract, Key: rankKey(n.Strategy, n.Key),
+				UpdateBefore: n.Mode.Has(types.UpdateBefore), TTL: n.TTL,
+			}), nil
+		}
 	case *plan.Limit:
 		return op.NewLimit(n.Offset, n.Limit), nil
 	}
@@ -60,6 +74,14 @@ func newOperator(s *opSpec) (op.Operator, error) {
 
 // updates reports whether rows may be taken back.
 func updates(i *plan.Info) bool { return i.Mode&^types.InsertOnly != 0 }
+
+// rankKey gives the key by which the rows of a top-N replace each other, nil if they do not.
+func rankKey(s plan.RankStrategy, key []int) []int {
+	if s != plan.UpdateFast {
+		return nil
+	}
+	return append([]int{}, key...)
+}
 
 func window(w plan.Window) op.Window {
 	return op.Window{Kind: op.WindowKind(w.Kind), Column: w.Column, Size: w.Size, Slide: w.Slide, Offset: w.Offset, Rowtime: w.Rowtime, Zoned: w.Zoned}

@@ -44,3 +44,12 @@ func keyColumns(fields []types.Field, of []int) []state.KeyColumn {
 	}
 	return ks
 }
+
+// pick gives some of the fields.
+func pick(fields []types.Field, of []int) []types.Field {
+	fs := make([]types.Field, len(of))
+	for i, f := range of {
+		fs[i] = fields[f]
+	}
+	return fs
+}

@@ -16,8 +16,11 @@ type Limit struct {
 	out           types.Batch
 }
 
-// NewLimit makes the operator.
+// NewLimit makes the operator; a negative limit is none.
 func NewLimit(offset, limit int64) *Limit {
+	if limit < 0 {
+		limit = math.MaxInt64
+	}
 	return &Limit{offset: offset, limit: min(limit, math.MaxInt64-offset)}
 }
 

@@ -28,8 +28,11 @@ func NewSort(fields []types.Field, keys []SortKey) *Sort {
 	return NewSortLimit(fields, keys, 0, math.MaxInt64)
 }
 
-// NewSortLimit makes a sort that gives only the rows offset+1 to offset+limit.
+// NewSortLimit makes a sort that gives only the rows offset+1 to offset+limit; a negative limit is none.
 func NewSortLimit(fields []types.Field, keys []SortKey, offset, limit int64) *Sort {
+	if limit < 0 {
+		limit = math.MaxInt64
+	}
 	s := &Sort{fields: fields, order: keys, offset: offset, limit: min(limit, math.MaxInt64-offset) + offset}
 	s.rows, s.spare = make([]*types.Column, len(fields)), make([]*types.Column, len(fields))
 	for i, f := range fields {

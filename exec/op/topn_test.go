@@ -9,7 +9,7 @@ import (
 
 func topnRig(from, to int64, numbered bool) (rig, *Ranking) {
 	f := fieldsOf("p string, v int, s string")
-	s := &Ranking{In: f, Partition: []int{0}, Order: keysOf(f, "v desc nulls last"), From: from, To: to, Numbered: numbered, UpdateBefore: true}
+	s := &Ranking{In: f, Partition: []int{0}, Order: keysOf(f, "v desc nulls last"), From: from, To: to, Numbered: numbered, UpdateBefore: true, ToColumn: -1}
 	out := f
 	if numbered {
 		out = append(f[:3:3], fieldsOf("rank bigint!")...)
@@ -171,5 +171,71 @@ func TestTopNTTL(t *testing.T) {
 		time 1000
 		+I a 5 x
 			+I a 5 x
+	`)
+}
+
+// Updates replace the row of their key and only improve it (a top-N over counts).
+func TestTopNUpdate(t *testing.T) {
+	r, s := topnRig(1, 2, false)
+	s.Key = []int{0, 2}
+	r.run(t, `
+		+I a 10 x
+			+I a 10 x
+		+I a 9 y
+			+I a 9 y
+		-U a 10 x
+		+U a 12 x
+			-U a 10 x
+			+U a 12 x
+		+I a 8 z
+		+U a 11 z
+			-D a 9 y
+			+I a 11 z
+		+U a 20 z
+			-U a 11 z
+			+U a 20 z
+		+U a 12 y
+		+U a 13 y
+			-D a 12 x
+			+I a 13 y
+	`)
+	r, s = topnRig(1, 3, true)
+	s.Key = []int{0, 2}
+	r.run(t, `
+		+I a 10 x
+			+I a 10 x 1
+		+I a 9 y
+			+I a 9 y 2
+		+I a 8 z
+			+I a 8 z 3
+		+U a 11 z
+			-U a 10 x 1
+			+U a 11 z 1
+			-U a 9 y 2
+			+U a 10 x 2
+			-U a 8 z 3
+			+U a 9 y 3
+		+U a 12 z
+			-U a 11 z 1
+			+U a 12 z 1
+		+I a 5 q
+	`)
+}
+
+// The last rank may come from a column: the first row of each partition tells it.
+func TestTopNVariable(t *testing.T) {
+	f := fieldsOf("p string, v int, n int")
+	s := Ranking{In: f, Partition: []int{0}, Order: keysOf(f, "v"), From: 1, To: -1, ToColumn: 2, UpdateBefore: true}
+	r := rig{make: func() Operator { return NewTopN(s) }, in: [][]types.Field{f}, out: f, keys: [][]int{{0}}}
+	r.run(t, `
+		+I a 10 2
+			+I a 10 2
+		+I a 9 2
+			+I a 9 2
+		+I a 8 5
+			-D a 10 2
+			+I a 8 5
+		+I b 1 0
+		+I c 1 NULL
 	`)
 }
