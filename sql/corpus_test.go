@@ -198,3 +198,49 @@ func checkRecorded(t *testing.T, text, want string) {
 		}
 	}
 }
+
+// readPairs reads a file of two columns between a tab, in which line breaks, tabs and backslashes are escaped.
+func readPairs(t *testing.T, file string) [][2]string {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unescape := strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r")
+	var list [][2]string
+	for _, line := range strings.Split(strings.TrimSuffix(string(data), "\n"), "\n") {
+		a, b, _ := strings.Cut(line, "\t")
+		list = append(list, [2]string{unescape.Replace(a), unescape.Replace(b)})
+	}
+	return list
+}
+
+// TestFlinkErrors compares messages with those of Flink's own parser for broken statements: those of the corpus with a token left out,
+// put in or replaced.
+func TestFlinkErrors(t *testing.T) {
+	for _, p := range readPairs(t, "flinkerrors.tsv") {
+		_, err := Parse(p[0])
+		if err == nil {
+			t.Errorf("%s\n\tno error, want %s", p[0], p[1])
+			continue
+		}
+		e := err.(*Error)
+		if got := e.Class[strings.LastIndexByte(e.Class, '.')+1:] + ": " + e.Msg; got != p[1] {
+			t.Errorf("%s\n\tgot  %s\n\twant %s", p[0], got, p[1])
+		}
+	}
+}
+
+// TestFlinkFormat compares FormatFlink with what Flink prints of a query.
+func TestFlinkFormat(t *testing.T) {
+	for _, p := range readPairs(t, "flinkformat.tsv") {
+		tree, err := Parse(p[0])
+		if err != nil {
+			t.Errorf("%s: %v", p[0], err)
+			continue
+		}
+		if got := FormatFlink(tree); got != p[1] {
+			t.Errorf("%s\ngot\n%s\nwant\n%s", p[0], got, p[1])
+		}
+	}
+}

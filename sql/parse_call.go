@@ -535,9 +535,11 @@ func (p *parser) jsonPair(c *FuncCall) {
 
 func (p *parser) jsonNulls() JSONNulls {
 	switch {
-	case p.acceptAll("NULL", "ON", "NULL"):
+	case p.accept("NULL"):
+		p.expect("ON", "NULL")
 		return NullOnNull
-	case p.acceptAll("ABSENT", "ON", "NULL"):
+	case p.accept("ABSENT"):
+		p.expect("ON", "NULL")
 		return AbsentOnNull
 	}
 	return NoJSONNulls

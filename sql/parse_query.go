@@ -168,7 +168,7 @@ func (p *parser) count() Expr {
 // orderBy reads the rest of ORDER BY.
 func (p *parser) orderBy() []*OrderItem {
 	p.expect("BY")
-	return list(p, p.orderItem)
+	return exprList(p, p.orderItem)
 }
 
 func (p *parser) orderItem() *OrderItem {
@@ -195,7 +195,7 @@ func (p *parser) orderItem() *OrderItem {
 func (p *parser) values() *Values {
 	start := p.pos()
 	p.expect("VALUES")
-	v := &Values{Rows: list(p, p.expr)}
+	v := &Values{Rows: exprList(p, p.expr)}
 	v.Span = p.span(start)
 	return v
 }
@@ -287,7 +287,7 @@ func (p *parser) groupBy() *GroupBy {
 	} else if p.accept("ALL") {
 		g.Quantifier = All
 	}
-	g.Items = list(p, p.groupItem)
+	g.Items = exprList(p, p.groupItem)
 	g.Span = p.span(start)
 	return g
 }

@@ -21,7 +21,7 @@ func (p *parser) joined(left TableRef) TableRef {
 			return left
 		}
 		if !p.startsTable() && p.i == at+1 {
-			p.unexpectedJoin(left, at)
+			p.unexpectedAs(at, 2, aTableAlias)
 		}
 		j.R = p.tableRef()
 		switch {
@@ -41,7 +41,7 @@ func (p *parser) joinKind(j *Join) bool {
 	switch {
 	case !t.is("NATURAL") && !t.is("CROSS") && !t.is("INNER") && !t.is("LEFT") && !t.is("RIGHT") && !t.is("FULL"):
 	case !p.isJoin() && !next.is("APPLY"):
-		p.unexpectedJoin(j.L, p.i)
+		p.unexpectedAs(p.i, 2, aTableAlias)
 	}
 	if (t.is("CROSS") || t.is("OUTER")) && next.is("APPLY") {
 		p.fail(Span{t.from, next.to}, ClassCalcite, "APPLY operator is not allowed under the current SQL conformance level",
@@ -79,26 +79,6 @@ func (p *parser) startsTableAt(n int) bool {
 	t := p.at(n)
 	return t.kind == tQuoted || t.kind == tIdent && (t.word() == nil || !t.word().reserved) || t.kind == tLParen ||
 		t.is("LATERAL") || t.is("UNNEST") || t.is("TABLE")
-}
-
-// unexpectedJoin gives up at the word of a join at index at: what follows makes it none. It might be an alias of left, were it no
-// reserved word.
-func (p *parser) unexpectedJoin(left TableRef, at int) {
-	if a := aliasOf(lastTable(left)); a != nil && *a == nil {
-		p.unexpectedAs(at, 2, aTableAlias)
-	}
-	p.unexpectedAs(at, 2)
-}
-
-// lastTable returns the last table of joined ones.
-func lastTable(r TableRef) TableRef {
-	if j, ok := r.(*Join); ok {
-		if j.On != nil || j.Using != nil {
-			return r
-		}
-		return lastTable(j.R)
-	}
-	return r
 }
 
 // isJoin tells whether a join begins at the current token: JOIN may follow some words, and Flink's parser looks for it.
@@ -498,13 +478,15 @@ func (p *parser) matchRecognize(input TableRef) TableRef {
 
 // skipTo reads what follows AFTER MATCH SKIP.
 func (p *parser) skipTo(m *MatchRecognize) {
-	if p.acceptAll("PAST", "LAST", "ROW") {
+	if p.accept("PAST") {
+		p.expect("LAST", "ROW")
 		m.Skip = SkipPastLastRow
 		return
 	}
 	p.expect("TO")
 	switch {
-	case p.acceptAll("NEXT", "ROW"):
+	case p.accept("NEXT"):
+		p.expect("ROW")
 		m.Skip = SkipToNextRow
 		return
 	case p.tok().is("FIRST") && p.at(1).kind != tRParen && !p.at(1).is("PATTERN"):

@@ -304,6 +304,7 @@ func (p *parser) end() {
 			p.next()
 		}
 		if t := p.tok(); t.kind != tEOF {
+			p.statement() // what is wrong with it comes first, as in Flink
 			p.fail(Span{t.from, t.to}, ClassArgument, "only single statement supported", "another statement begins here")
 		}
 	}
@@ -341,6 +342,20 @@ func (p *parser) chain(n int) {
 func list[T any](p *parser, element func() T) []T {
 	xs := []T{element()}
 	for p.acceptOp(tComma) {
+		xs = append(xs, element())
+	}
+	return xs
+}
+
+// exprList is list for elements that begin with an expression; Flink's parser looks behind the comma for one.
+func exprList[T any](p *parser, element func() T) []T {
+	xs := []T{element()}
+	for p.isOp(tComma) {
+		at := p.i
+		p.next()
+		if t := p.tok(); !p.startsExpr() && !t.is("ROLLUP") && !t.is("CUBE") {
+			p.unexpectedAs(at, 2, anExpr)
+		}
 		xs = append(xs, element())
 	}
 	return xs

@@ -14,7 +14,8 @@ func Format(n Node) string {
 }
 
 // FormatFlink prints a node as Flink shows it in SHOW CREATE VIEW and in names of jobs: all names in back-ticks, a line for each
-// clause of a query, FETCH in place of LIMIT.
+// clause of a query and each table, FETCH in place of LIMIT, ROW(..) for every row, searched CASE only. A function that is not in
+// back-ticks is taken for a built-in one, whose name is in upper case.
 func FormatFlink(n Node) string {
 	p := &printer{sep: "\n", flink: true}
 	p.node(n)
@@ -177,7 +178,11 @@ func (p *printer) names(ns []*Name) {
 func (p *printer) literal(l *Literal) {
 	switch l.Kind {
 	case IntegerLit, DecimalLit, DoubleLit:
-		p.str(l.Text)
+		if p.flink {
+			p.number(l.Text)
+		} else {
+			p.str(l.Text)
+		}
 	case StringLit:
 		switch l.Charset {
 		case "":
@@ -188,7 +193,11 @@ func (p *printer) literal(l *Literal) {
 		}
 		p.str(QuoteString(l.Text))
 	case BinaryLit:
-		p.str("X'", l.Text, "'")
+		if p.flink {
+			p.str("X'", strings.ToUpper(l.Text), "'")
+		} else {
+			p.str("X'", l.Text, "'")
+		}
 	case TrueLit:
 		p.str("TRUE")
 	case FalseLit:
@@ -204,6 +213,14 @@ func (p *printer) literal(l *Literal) {
 	case TimestampLit:
 		p.str("TIMESTAMP ", QuoteString(l.Text))
 	}
+}
+
+// number prints a number as Flink does: with a digit before the point and a great E.
+func (p *printer) number(s string) {
+	if s[0] == '.' {
+		p.str("0")
+	}
+	p.str(strings.ToUpper(s))
 }
 
 // comment prints COMMENT 'text' behind something.
@@ -262,7 +279,12 @@ func (p *printer) typeName(t *TypeName) {
 	case t.Interval != nil:
 		p.str("INTERVAL ")
 		p.qualifier(*t.Interval)
-	case t.Name == "INTEGER":
+	case p.flink && len(t.Elems) == 1:
+		p.typeName(t.Elems[0])
+		p.str(" ", t.Name)
+		p.nullability(t)
+		return
+	case t.Name == "INTEGER" && !p.flink:
 		p.str("INT")
 	default:
 		p.str(t.Name)
@@ -272,24 +294,33 @@ func (p *printer) typeName(t *TypeName) {
 		commas(p, t.Params, func(n int) { p.str(strconv.Itoa(n)) })
 		p.str(")")
 	}
+	open, end := "<", ">"
+	if p.flink {
+		open, end = "< ", " >"
+	}
 	switch t.Name {
 	case "ARRAY", "MULTISET", "MAP":
-		p.str("<")
+		p.str(open)
 		commas(p, t.Elems, p.typeName)
-		p.str(">")
+		p.str(end)
 	case "RAW":
 		p.str("(")
 		commas(p, t.Texts, func(s string) { p.str(QuoteString(s)) })
 		p.str(")")
 	case "ROW", "STRUCTURED":
-		p.str("<")
+		p.str(open)
 		commas(p, t.Texts, func(s string) { p.str(QuoteString(s)) })
 		if len(t.Texts) > 0 && len(t.Fields) > 0 {
 			p.str(", ")
 		}
 		commas(p, t.Fields, p.typeField)
-		p.str(">")
+		p.str(end)
 	}
+	p.nullability(t)
+}
+
+// nullability prints what is written behind a type.
+func (p *printer) nullability(t *TypeName) {
 	switch t.Null {
 	case Nullable:
 		p.str(" NULL")

@@ -214,6 +214,10 @@ func (p *printer) unary(x *Unary) {
 		p.str(" ")
 		p.above(x.X, precNot)
 		return
+	case p.flink:
+		if l, literal := x.X.(*Literal); !literal || l.Kind > DoubleLit {
+			p.str(" ")
+		}
 	case ok && inner.Op != OpNot:
 		p.str(" ") // "--" would begin a comment
 	}
@@ -262,6 +266,7 @@ func (p *printer) is(x *Is) {
 	p.str(" IS")
 	p.not(x.Not)
 	p.str(" ", x.Test.String())
+	p.flag(p.flink && x.Test == IsJSON, " VALUE")
 }
 
 func (p *printer) between(x *Between) {
@@ -311,6 +316,8 @@ func (p *printer) exprs(xs []Expr) {
 }
 
 func (p *printer) intervalExpr(x *IntervalExpr) {
+	p.flag(p.flink, "(")
+	defer p.flag(p.flink, ")")
 	p.str("INTERVAL ")
 	plain := false
 	switch a := x.Amount.(type) {
@@ -333,9 +340,9 @@ func (p *printer) intervalExpr(x *IntervalExpr) {
 func (p *printer) field(x *Field) {
 	switch x.X.(type) {
 	case *Name, *Literal:
-		p.str("(")
+		p.flag(!p.flink, "(")
 		p.expr(x.X)
-		p.str(")")
+		p.flag(!p.flink, ")")
 	default:
 		p.above(x.X, precPrimary)
 	}
@@ -345,6 +352,10 @@ func (p *printer) field(x *Field) {
 
 func (p *printer) caseExpr(x *Case) {
 	p.str("CASE")
+	if p.flink {
+		p.searchedCase(x)
+		return
+	}
 	if x.Operand != nil {
 		p.str(" ")
 		p.expr(x.Operand)
@@ -360,6 +371,30 @@ func (p *printer) caseExpr(x *Case) {
 	p.str(" END")
 }
 
+// searchedCase prints a CASE behind its first word without an operand.
+func (p *printer) searchedCase(x *Case) {
+	for _, w := range x.Whens {
+		p.str(" WHEN ")
+		switch {
+		case x.Operand == nil:
+			p.expr(w.Conds[0])
+		case len(w.Conds) == 1:
+			p.binary(&Binary{Op: OpEq, L: x.Operand, R: w.Conds[0]})
+		default:
+			p.testOrArg(&In{X: x.Operand, List: w.Conds})
+		}
+		p.str(" THEN ")
+		p.expr(w.Then)
+	}
+	p.str(" ELSE ")
+	if x.Else != nil {
+		p.expr(x.Else)
+	} else {
+		p.str("NULL")
+	}
+	p.str(" END")
+}
+
 func (p *printer) when(w *When) {
 	p.str("WHEN ")
 	commas(p, w.Conds, p.expr)
@@ -371,6 +406,7 @@ func (p *printer) constructor(x *Constructor) {
 	open, end := "[", "]"
 	switch x.Kind {
 	case RowImplicit:
+		p.flag(p.flink, "ROW")
 		open, end = "(", ")"
 	case RowExplicit:
 		p.str("ROW")
@@ -546,9 +582,19 @@ func (p *printer) formArgs(c *FuncCall, w string) bool {
 			return false
 		}
 		between("USING")
+	case "SUBSTRING":
+		if !p.flink {
+			return false
+		}
+		between("FROM", "FOR")
 	case "TRIM":
 		if _, ok := c.Args[0].(*Symbol); !ok {
-			return false
+			if !p.flink || len(c.Args) > 1 {
+				return false
+			}
+			p.str("BOTH ' ' FROM ")
+			p.expr(c.Args[0])
+			return true
 		}
 		p.expr(c.Args[0])
 		p.str(" ")
@@ -607,16 +653,17 @@ func (p *printer) tableArg(x *TableArg) {
 	}
 	if x.PartitionBy != nil {
 		p.str(" PARTITION BY ")
-		if len(x.PartitionBy) > 1 {
+		if len(x.PartitionBy) > 1 && !p.flink {
 			p.exprs(x.PartitionBy)
 		} else {
-			p.expr(x.PartitionBy[0])
+			commas(p, x.PartitionBy, p.expr)
 		}
 	}
 	if x.OrderBy != nil {
-		p.str(" ORDER BY (")
+		p.str(" ORDER BY ")
+		p.flag(!p.flink, "(")
 		commas(p, x.OrderBy, p.orderItem)
-		p.str(")")
+		p.flag(!p.flink, ")")
 	}
 }
 
@@ -638,12 +685,13 @@ func (p *printer) descriptor(x *Descriptor) {
 func (p *printer) groupingSet(x *GroupingSet) {
 	switch x.Kind {
 	case Rollup:
-		p.str("ROLLUP ")
+		p.str("ROLLUP")
 	case Cube:
-		p.str("CUBE ")
+		p.str("CUBE")
 	case GroupingSets:
-		p.str("GROUPING SETS ")
+		p.str("GROUPING SETS")
 	}
+	p.flag(x.Kind != EmptyGroup && !p.flink, " ")
 	p.exprs(x.Items)
 }
 

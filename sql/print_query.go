@@ -16,9 +16,11 @@ func (p *printer) query(q *Query) {
 	if len(q.With) > 0 {
 		p.str("WITH ")
 		commas(p, q.With, p.cte)
-		p.str(p.sep)
+		p.str(" ")
 	}
+	p.flag(p.flink && len(q.With) > 0, "(")
 	p.body(q.Body)
+	p.flag(p.flink && len(q.With) > 0, ")")
 	if len(q.OrderBy) > 0 {
 		p.clause("ORDER BY")
 		commas(p, q.OrderBy, p.orderItem)
@@ -60,7 +62,12 @@ func (p *printer) body(b QueryBody) {
 		p.setOp(b)
 	case *Values:
 		p.str("VALUES ")
-		commas(p, b.Rows, p.valuesRow)
+		for i, r := range b.Rows {
+			if i > 0 {
+				p.str(",", p.sep)
+			}
+			p.valuesRow(r)
+		}
 	case *TableQuery:
 		p.str("TABLE ")
 		p.name(b.Name)
@@ -70,9 +77,6 @@ func (p *printer) body(b QueryBody) {
 func (p *printer) valuesRow(x Expr) {
 	c, ok := x.(*Constructor)
 	switch {
-	case ok && p.flink && c.Kind == RowImplicit:
-		p.str("ROW")
-		p.expr(x)
 	case ok && (c.Kind == RowImplicit || c.Kind == RowExplicit):
 		p.expr(x)
 	case p.flink:
@@ -130,9 +134,11 @@ func (p *printer) operand(b QueryBody, min int) {
 }
 
 func (p *printer) selectBody(s *Select) {
-	p.str("SELECT ")
+	p.str("SELECT")
 	if len(s.Hints) > 0 {
-		p.hintBlock(s.Hints)
+		p.hints(s.Hints)
+		p.str(p.sep)
+	} else {
 		p.str(" ")
 	}
 	if s.Stream {
@@ -274,20 +280,16 @@ func (p *printer) bound(b *FrameBound) {
 
 // hints prints a block of hints behind a table.
 func (p *printer) hints(hs []*Hint) {
-	if len(hs) > 0 {
-		p.str(" ")
-		p.hintBlock(hs)
+	if len(hs) == 0 {
+		return
 	}
-}
-
-func (p *printer) hintBlock(hs []*Hint) {
-	p.str("/*+ ")
+	p.str(p.sep, "/*+ ")
 	commas(p, hs, p.hint)
 	p.str(" */")
 }
 
 func (p *printer) hint(h *Hint) {
-	if name := h.Name.Name; isPlainIdent(name) && !IsReserved(name) {
+	if name := h.Name.Name; isPlainIdent(name) && !IsReserved(name) && !p.flink {
 		p.str(name)
 	} else {
 		p.str(Quote(name))
@@ -319,11 +321,12 @@ func (p *printer) tableRef(r TableRef) {
 		}
 		p.tableTail(r.Alias, r.Sample)
 	case *DerivedTable:
-		p.lateral(r.Lateral)
+		p.flag(r.Lateral, "LATERAL")
+		p.flag(r.Lateral && !p.flink, " ")
 		p.paren(r.Query)
 		p.tableTail(r.Alias, r.Sample)
 	case *Unnest:
-		p.lateral(r.Lateral)
+		p.flag(r.Lateral, "LATERAL ")
 		p.str("UNNEST")
 		p.exprs(r.Exprs)
 		if r.Ordinality {
@@ -331,7 +334,7 @@ func (p *printer) tableRef(r TableRef) {
 		}
 		p.tableTail(r.Alias, r.Sample)
 	case *TableFunc:
-		p.lateral(r.Lateral)
+		p.flag(r.Lateral, "LATERAL ")
 		if r.Wrapped {
 			p.str("TABLE(")
 			p.call(r.Call)
@@ -348,12 +351,6 @@ func (p *printer) tableRef(r TableRef) {
 		p.pivot(r)
 	case *Unpivot:
 		p.unpivot(r)
-	}
-}
-
-func (p *printer) lateral(lateral bool) {
-	if lateral {
-		p.str("LATERAL ")
 	}
 }
 
@@ -408,7 +405,7 @@ func (p *printer) join(j *Join) {
 	for i := len(chain) - 1; i >= 0; i-- {
 		j := chain[i]
 		if j.Kind == CommaJoin {
-			p.str(", ")
+			p.str(",", p.sep)
 			p.side(j.R, true)
 			continue
 		}
@@ -432,9 +429,12 @@ func (p *printer) join(j *Join) {
 // side prints a side of a join, in parentheses when it is a join itself; behind a comma a join other than by comma needs none.
 func (p *printer) side(r TableRef, behindComma bool) {
 	if j, ok := r.(*Join); ok && (!behindComma || j.Kind == CommaJoin) {
+		sep := p.sep
+		p.sep = " "
 		p.str("(")
 		p.join(j)
 		p.str(")")
+		p.sep = sep
 		return
 	}
 	p.tableRef(r)
@@ -442,68 +442,66 @@ func (p *printer) side(r TableRef, behindComma bool) {
 
 func (p *printer) match(m *MatchRecognize) {
 	p.side(m.Input, false)
-	p.str(" MATCH_RECOGNIZE (")
+	p.str(" MATCH_RECOGNIZE")
+	p.flag(!p.flink, " ")
+	p.str("(")
+	p.flag(p.flink, "\n")
 	if m.PartitionBy != nil {
 		p.str("PARTITION BY ")
 		commas(p, m.PartitionBy, p.expr)
-		p.str(" ")
+		p.str(p.sep)
 	}
 	if m.OrderBy != nil {
 		p.str("ORDER BY ")
 		commas(p, m.OrderBy, p.orderItem)
-		p.str(" ")
+		p.str(p.sep)
 	}
 	if m.Measures != nil {
 		p.str("MEASURES ")
 		commas(p, m.Measures, p.selectItem)
-		p.str(" ")
+		p.str(p.sep)
 	}
 	switch m.Rows {
 	case OneRow:
-		p.str("ONE ROW PER MATCH ")
+		p.str("ONE ROW PER MATCH", p.sep)
 	case AllRows:
-		p.str("ALL ROWS PER MATCH ")
+		p.str("ALL ROWS PER MATCH", p.sep)
 	}
-	if m.Skip != SkipUnspecified {
-		p.str("AFTER MATCH SKIP ")
-		switch m.Skip {
-		case SkipPastLastRow:
-			p.str("PAST LAST ROW")
-		case SkipToNextRow:
-			p.str("TO NEXT ROW")
-		case SkipToFirst:
-			p.str("TO FIRST ")
-		case SkipToLast:
-			p.str("TO LAST ")
-		case SkipToVar:
-			p.str("TO ")
-		}
-		if m.SkipVar != nil {
-			p.ident(*m.SkipVar)
-		}
-		p.str(" ")
-	}
+	p.skip(m)
 	p.str("PATTERN (")
-	if m.AnchorStart {
-		p.str("^ ")
-	}
+	p.flag(m.AnchorStart, "^ ")
 	p.pattern(m.Pattern)
-	if m.AnchorEnd {
-		p.str(" $")
-	}
+	p.flag(m.AnchorEnd, " $")
 	p.str(")")
 	if m.Within != nil {
 		p.str(" WITHIN ")
 		p.expr(m.Within)
 	}
 	if m.Subsets != nil {
-		p.str(" SUBSET ")
+		p.clause("SUBSET")
 		commas(p, m.Subsets, func(s *PatternSubset) { p.part(s) })
 	}
-	p.str(" DEFINE ")
+	p.clause("DEFINE")
 	commas(p, m.Defines, func(d *PatternDefine) { p.part(d) })
 	p.str(")")
 	p.tableTail(m.Alias, m.Sample)
+}
+
+var skipNames = [...]string{
+	SkipPastLastRow: "PAST LAST ROW", SkipToNextRow: "TO NEXT ROW", SkipToFirst: "TO FIRST ", SkipToLast: "TO LAST ", SkipToVar: "TO ",
+}
+
+// skip prints AFTER MATCH SKIP.
+func (p *printer) skip(m *MatchRecognize) {
+	if m.Skip == SkipUnspecified {
+		return
+	}
+	p.str("AFTER MATCH SKIP ", skipNames[m.Skip])
+	p.flag(p.flink && m.Skip == SkipToVar, "LAST ")
+	if m.SkipVar != nil {
+		p.ident(*m.SkipVar)
+	}
+	p.str(p.sep)
 }
 
 // pattern prints a row pattern.
@@ -537,6 +535,7 @@ func (p *printer) pattern(x Pattern) {
 		} else {
 			p.factor(x.Item)
 		}
+		p.flag(p.flink, " ")
 		p.str(patternQuantifier(x))
 	case *PatternExclude:
 		p.str("{- ")

@@ -123,16 +123,20 @@ func (p *printer) insert(s *Insert) {
 	}
 	p.name(s.Table)
 	p.hints(s.Hints)
-	p.str(" ")
 	if s.Partition != nil {
-		p.partition(s.Partition)
 		p.str(" ")
+		p.partition(s.Partition)
 	}
 	if s.Columns != nil {
-		p.names(s.Columns)
 		p.str(" ")
+		p.names(s.Columns)
 	}
-	p.query(s.Query)
+	p.str(p.sep)
+	if _, ok := s.Query.unwrap().(*Select); ok && p.flink {
+		p.paren(s.Query)
+	} else {
+		p.query(s.Query)
+	}
 	if s.OnConflict != "" {
 		p.str(" ON CONFLICT DO ", s.OnConflict)
 	}
