@@ -46,9 +46,10 @@ type process struct {
 }
 
 // shellDefaults are set in a fresh process under whatever config.yaml and -D say: without checkpoints an exactly-once
-// sink would never commit.
+// sink would never commit, and what a failed job had reached should be there for --resume.
 var shellDefaults = [...][2]string{
 	{"execution.checkpointing.interval", "10 s"},
+	{"execution.checkpointing.externalized-checkpoint-retention", "DELETE_ON_CANCELLATION"},
 	{"state.backend.type", "badger"},
 }
 
@@ -67,7 +68,7 @@ func newProcess(f *flags, out, errOut *os.File) (_ *process, err error) {
 		return nil, fmt.Errorf("log file: %w", err)
 	}
 	p.log = slog.New(slog.NewTextHandler(p.logFile, nil))
-	p.term = repl.NewTerminal(out, errOut, term.IsTerminal(int(out.Fd())), p.dir.file("output.log"))
+	p.term = repl.NewTerminal(out, errOut, columns(out), p.dir.file("output.log"))
 	more, err := p.configure()
 	if err != nil {
 		return nil, err
@@ -82,6 +83,20 @@ func newProcess(f *flags, out, errOut *os.File) (_ *process, err error) {
 	})
 	p.shell = &repl.Shell{Exec: p.session, Term: p.term, Echo: f.echo}
 	return p, nil
+}
+
+// columns gives the width of a terminal, nil when f is none.
+func columns(f *os.File) func() int {
+	if !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	return func() int {
+		w, _, err := term.GetSize(int(f.Fd()))
+		if err != nil {
+			return 80
+		}
+		return w
+	}
 }
 
 // openDir opens the data directory. An interactive process goes on with a temporary one when another has it.
@@ -247,7 +262,7 @@ func (p *process) initScript(ctx context.Context) int {
 		return exitUsage
 	}
 	var said bytes.Buffer
-	quiet := &repl.Shell{Exec: p.session, Term: repl.NewTerminal(&said, &said, false, os.DevNull)}
+	quiet := &repl.Shell{Exec: p.session, Term: repl.NewTerminal(&said, &said, nil, os.DevNull)}
 	if err := quiet.Script(ctx, p.flags.init, string(text)); err != nil {
 		p.term.Message(said.String() + "[ERROR] Failed to initialize from sql script: " + p.flags.init)
 		return exitFailed
@@ -291,9 +306,12 @@ func (p *process) stopJob(ctx context.Context, j *exec.Job) {
 		}
 		p.term.Message(fmt.Sprintf("[NOTE] Job %s: no savepoint: %s", j.Name(), oneLine(err.Error())))
 	}
-	if err := j.Cancel(ctx); err != nil {
-		p.term.Message(fmt.Sprintf("[NOTE] Job %s: %s", j.Name(), oneLine(err.Error())))
+	// Closing the cluster suspends the job: its newest checkpoint stays.
+	if c := j.Checkpoints().Latest; c != nil {
+		p.term.Message(fmt.Sprintf("[INFO] Job %s stops; its last checkpoint is kept: %s", j.Name(), c.Path))
+		return
 	}
+	p.term.Message(fmt.Sprintf("[INFO] Job %s stops; it has no checkpoint.", j.Name()))
 }
 
 // interrupts delivers Ctrl-C and SIGTERM.

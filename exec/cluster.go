@@ -96,6 +96,8 @@ func (c *Cluster) Submit(ctx context.Context, g *plan.Graph, cfg JobConfig) (*Jo
 	c.jobs[j.id] = j
 	c.order = append(c.order, j)
 	c.forget()
+	j.set(JobCreated)
+	j.ready = c.slots.request(j, j.graph.parallelism)
 	c.lives.Go(j.life)
 	return j, nil
 }

@@ -26,8 +26,9 @@ type Job struct {
 
 	checkpoints checkpointLog
 	kept        retained
-	suspend     atomic.Bool   // it ends because the cluster does
-	quit        chan struct{} // closed when the job is to be cancelled
+	suspend     atomic.Bool     // it ends because the cluster does
+	ready       <-chan struct{} // closed when the job has its slots
+	quit        chan struct{}   // closed when the job is to be cancelled
 	quitOnce    sync.Once
 	done        chan struct{} // closed when it has ended
 	restart     *restarter    // of the job's goroutine
@@ -99,8 +100,12 @@ func (j *Job) State() JobState {
 
 // Slots says how many slots the job needs and, while it waits for them, why it does not have them.
 func (j *Job) Slots() (need int, waiting string) {
-	if j.State() == JobCreated {
-		waiting = j.cluster.slots.why(j, j.graph.parallelism)
+	select {
+	case <-j.ready:
+	default:
+		if !j.State().Terminal() {
+			waiting = j.cluster.slots.why(j, j.graph.parallelism)
+		}
 	}
 	return j.graph.parallelism, waiting
 }
@@ -219,8 +224,7 @@ func (j *Job) runToEnd() error {
 
 // awaitSlots takes the job's slots, waiting for them in CREATED.
 func (j *Job) awaitSlots() error {
-	j.set(JobCreated)
-	ready := j.cluster.slots.request(j, j.graph.parallelism)
+	ready := j.ready
 	select {
 	case <-ready:
 		return nil

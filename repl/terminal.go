@@ -26,6 +26,7 @@ type Terminal struct {
 	out, err io.Writer
 	tty      bool
 	overflow string // path of the file for lines that are not shown
+	width    func() int
 
 	mu      sync.Mutex
 	live    io.Writer // draws above the prompt; nil when none is shown
@@ -40,10 +41,10 @@ type Terminal struct {
 	status  string // the status line on screen, "" for none
 }
 
-// NewTerminal makes the owner of out and err. tty says that out is a terminal. Lines that are not shown are appended to
-// the file overflow.
-func NewTerminal(out, err io.Writer, tty bool, overflow string) *Terminal {
-	return &Terminal{out: out, err: err, tty: tty, overflow: overflow}
+// NewTerminal makes the owner of out and err. width gives the columns of the terminal that out is, and is nil when it is
+// none. Lines that are not shown are appended to the file overflow.
+func NewTerminal(out, err io.Writer, width func() int, overflow string) *Terminal {
+	return &Terminal{out: out, err: err, tty: width != nil, width: width, overflow: overflow}
 }
 
 // TTY reports whether stdout is a terminal.
@@ -239,6 +240,7 @@ func (t *Terminal) Status(line string) {
 	}
 	t.clearStatus()
 	if line != "" {
+		line, _ = fit(line, max(t.width()-1, 10)) // a line that wraps could not be taken away
 		fmt.Fprintf(t.out, "\r%s\x1b[K", line)
 		t.status = line
 	}

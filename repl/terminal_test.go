@@ -9,9 +9,11 @@ import (
 	"testing"
 )
 
+func wide() int { return 80 }
+
 func TestPipesKeepResultsAndNewsApart(t *testing.T) {
 	var out, errOut bytes.Buffer
-	term := NewTerminal(&out, &errOut, false, "unused")
+	term := NewTerminal(&out, &errOut, nil, "unused")
 	w := term.Lines()
 	fmt.Fprint(w, "+I[1]\n+I[")
 	term.Message("[INFO] done")
@@ -30,7 +32,7 @@ func TestPipesKeepResultsAndNewsApart(t *testing.T) {
 func TestForeignLinesAboveAPromptAreLimited(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "overflow")
 	var out, above bytes.Buffer
-	term := NewTerminal(&out, &out, true, file)
+	term := NewTerminal(&out, &out, wide, file)
 	w := term.Lines()
 	fmt.Fprint(w, "before\n")
 	term.prompt(&above)
@@ -54,7 +56,7 @@ func TestForeignLinesAboveAPromptAreLimited(t *testing.T) {
 
 func TestLinesWaitForAView(t *testing.T) {
 	var out bytes.Buffer
-	term := NewTerminal(&out, &out, true, filepath.Join(t.TempDir(), "overflow"))
+	term := NewTerminal(&out, &out, wide, filepath.Join(t.TempDir(), "overflow"))
 	w := term.Lines()
 	v := term.openView()
 	fmt.Fprint(v, "[view]")
@@ -74,7 +76,7 @@ func TestLinesWaitForAView(t *testing.T) {
 
 func TestStatusLineGivesWay(t *testing.T) {
 	var out bytes.Buffer
-	term := NewTerminal(&out, &out, true, "unused")
+	term := NewTerminal(&out, &out, wide, "unused")
 	term.Status("10 in")
 	fmt.Fprint(term.Lines(), "+I[1]\n")
 	if got, want := out.String(), "\r10 in\x1b[K\r\x1b[K+I[1]\n"; got != want {
