@@ -137,7 +137,7 @@ func (m *maker) call(f *Function, operand func() Expr) Expr {
 func (m *maker) calls(each int) []Expr {
 	var es []Expr
 	for _, f := range m.funcs {
-		for try, found := 0, 0; try < 6000 && found < each; try++ {
+		for try, found := 0, 0; found < each && (try < 4000 || found == 0 && try < 200000); try++ {
 			if e := m.call(f, m.operand); e != nil {
 				es = append(es, e)
 				found++
