@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -54,6 +55,13 @@ func (c *client) close() {
 // during cuts the client's connections for good as soon as ctx ends, so that no request outlives it. The function that it
 // gives must be called when the guarded work is done.
 func (c *client) during(ctx context.Context) func() bool { return context.AfterFunc(ctx, c.dialer.cut) }
+
+// dead says that a context has cut the client: whoever goes on needs another.
+func (c *client) dead() bool {
+	c.dialer.mu.Lock()
+	defer c.dialer.mu.Unlock()
+	return c.dialer.done
+}
 
 // open gives a connection to a broker that is not shared with anybody, so that a long poll holds up nobody else.
 func (c *client) open(addr string) *sarama.Broker {
@@ -127,6 +135,9 @@ func (d *dialer) Dial(network, addr string) (net.Conn, error) {
 	}
 	conn, err := net.DialTimeout(network, addr, dialTimeout)
 	if err != nil {
+		if !d.embedded && d.k.standsFor([]string{addr}) {
+			err = fmt.Errorf("%w (a real broker was chosen for %s once; to choose anew, remove %s)", err, addr, d.k.choicePath())
+		}
 		return nil, err
 	}
 	d.mu.Lock()
@@ -182,7 +193,8 @@ func retriable(err error) bool {
 
 // lostConnection says that the request or its answer was lost on the way.
 func lostConnection(err error) bool {
-	if errors.Is(err, errCut) {
+	var certificate *tls.CertificateVerificationError
+	if errors.Is(err, errCut) || errors.As(err, &certificate) || errors.Is(err, sarama.ErrSASLAuthenticationFailed) {
 		return false
 	}
 	var n net.Error

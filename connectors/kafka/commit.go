@@ -27,6 +27,10 @@ func (s *sinkSpec) committer(env connectors.SinkEnv) (connectors.Committer, erro
 }
 
 func (m *committer) connect(ctx context.Context) error {
+	if m.c != nil && m.c.dead() {
+		m.c.close()
+		m.c = nil
+	}
 	if m.c != nil {
 		return nil
 	}

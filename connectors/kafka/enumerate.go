@@ -38,6 +38,10 @@ func (e *enumerator) Close() error {
 }
 
 func (e *enumerator) Discover(ctx context.Context, first bool) ([]connectors.Split, error) {
+	if e.c != nil && e.c.dead() {
+		e.c.close()
+		e.c = nil
+	}
 	if e.c == nil {
 		c, err := e.src.k.connect(ctx, e.src.props, false)
 		if err != nil {

@@ -114,6 +114,7 @@ func (k *Kafka) identity(props properties) func(context.Context) (string, error)
 			return "", err
 		}
 		defer c.close()
+		defer c.during(ctx)()
 		id, err := c.clusterID()
 		if err != nil {
 			return "", fmt.Errorf("cluster id of %s: %w", props.servers(), err)
