@@ -373,6 +373,19 @@ func digestNode(n Node) string {
 		fmt.Fprintf(&b, "|%v|%s", n.Keys, aggDigest(n.Aggs))
 	case *WindowAggregate:
 		fmt.Fprintf(&b, "|%v|%s|%+v", n.Keys, aggDigest(n.Aggs), n.Window)
+	case *GroupWindowAggregate:
+		fmt.Fprintf(&b, "|%v|%s|%+v|%d", n.Keys, aggDigest(n.Aggs), n.Window, n.Lateness)
+	case *TemporalJoin:
+		fmt.Fprintf(&b, "|%v|%v|%d|%d", n.LeftKeys, n.RightKeys, n.LeftTime, n.RightTime)
+	case *WindowJoin:
+		fmt.Fprintf(&b, "|%v|%v|%d|%d", n.LeftKeys, n.RightKeys, n.LeftStart, n.RightStart)
+	case *LookupJoin:
+		fmt.Fprintf(&b, "|%v|%v|%v|%v", n.Columns, n.Keys, n.LeftKeys, n.Table.Options)
+	case *Correlate:
+		fmt.Fprintf(&b, "|%t", n.Ordinality)
+		for _, a := range n.Args {
+			b.WriteString("|" + expr.Digest(a))
+		}
 	case *Join:
 		fmt.Fprintf(&b, "|%v|%v|%v|%v", n.LeftKeys, n.RightKeys, n.LeftTTL, n.RightTTL)
 	case *IntervalJoin:
@@ -405,6 +418,9 @@ func digestNode(n Node) string {
 func (n *Join) condition() expr.Expr         { return n.Cond }
 func (n *IntervalJoin) condition() expr.Expr { return n.Cond }
 func (n *WindowJoin) condition() expr.Expr   { return n.Cond }
+func (n *TemporalJoin) condition() expr.Expr { return n.Cond }
+func (n *LookupJoin) condition() expr.Expr   { return n.Cond }
+func (n *Correlate) condition() expr.Expr    { return n.Cond }
 
 func aggDigest(aggs []expr.AggCall) string {
 	var b strings.Builder

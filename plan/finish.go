@@ -101,8 +101,12 @@ func (p *planning) checkMiniBatch() error {
 func (p *planning) replanSources(root Node) error {
 	_, err := bottomUp(root, func(n Node) (Node, error) {
 		s, ok := n.(*Scan)
-		if !ok || s.plan == nil {
+		if !ok {
 			return n, nil
+		}
+		if s.plan == nil {
+			return nil, refuseAt(s, "The table '%s' cannot be read, only looked up.", s.Table.Name).
+				Cure("Join it with FOR SYSTEM_TIME AS OF a PROCTIME() column of the other table.")
 		}
 		src, err := s.plan(connectors.ScanRequest{Table: s.Table, Columns: s.Columns})
 		if err != nil {
@@ -304,6 +308,10 @@ func retractTexts(n Node) {
 	retracts := in.Mode.Has(types.UpdateBefore) || in.Mode.Has(types.Delete)
 	switch n := n.(type) {
 	case *GroupAggregate:
+		for i := range n.Aggs {
+			n.Aggs[i].Text = callText(n.Aggs[i], in.Fields, retracts)
+		}
+	case *GroupWindowAggregate:
 		for i := range n.Aggs {
 			n.Aggs[i].Text = callText(n.Aggs[i], in.Fields, retracts)
 		}

@@ -189,7 +189,8 @@ type WindowProp uint8
 const (
 	WindowStart WindowProp = iota
 	WindowEnd
-	WindowTime
+	WindowTime     // window end - 1 ms, a rowtime attribute
+	WindowProctime // the processing time, of group windows
 )
 
 // WindowAggregate aggregates per key and window and gives each result once, when the watermark passes the window's end.
@@ -204,6 +205,20 @@ type WindowAggregate struct {
 	// output of another window operator); Window.Column is then unused.
 	Attached         bool
 	StartCol, EndCol int
+}
+
+// GroupWindowAggregate aggregates per key and window of the older kind, GROUP BY TUMBLE(..): results may be given before a
+// window's end and again for late rows. Rows: keys, aggregates, then Props.
+type GroupWindowAggregate struct {
+	Info
+	Window Window
+	Keys   []int
+	Aggs   []expr.AggCall
+	Props  []WindowProp
+	Early  *time.Duration // results before the end: so often, 0 after every row; nil for none
+	Late   *time.Duration // the same behind the end
+	// Lateness is how long a window is kept behind its end.
+	Lateness time.Duration
 }
 
 // JoinKind is the kind of a join.
@@ -231,6 +246,8 @@ type Join struct {
 	LeftUnique, RightUnique bool
 	LeftTTL, RightTTL       time.Duration // STATE_TTL; 0 for Info.TTL
 
+	temporal *temporal // FOR SYSTEM_TIME AS OF, until the rules have made something else of it
+
 	hidden  [3]int // left columns, computed ones behind them, computed ones behind the right columns
 	timeKey int    // while an interval join is looked for: 1 + the key that is an equality of times
 }
@@ -247,6 +264,34 @@ type IntervalJoin struct {
 	Cond                expr.Expr // over left columns followed by right ones; nil for none
 	NullSafe            []bool    // per key: IS NOT DISTINCT FROM
 	MinCleanup          time.Duration
+}
+
+// TemporalJoin joins every left row with the version of the right row that was valid at the left row's time.
+type TemporalJoin struct {
+	Info
+	Join                JoinKind // Inner or Left
+	LeftKeys, RightKeys []int
+	LeftTime, RightTime int       // rowtime columns of the inputs
+	Cond                expr.Expr // over left columns followed by right ones; nil for none
+}
+
+// LookupJoin asks an outside table for the rows of a key while rows pass. Rows: the input's columns, then Columns of the
+// table.
+type LookupJoin struct {
+	Info
+	Join     JoinKind // Inner or Left
+	Table    *connectors.Table
+	Columns  []int     // of Table.Columns
+	Keys     []int     // of Table.Columns
+	LeftKeys []int     // of the input, one for each of Keys
+	Cond     expr.Expr // over the node's own columns; nil for none
+
+	lookup func(connectors.LookupRequest) (connectors.Lookup, error)
+}
+
+// Open makes the connector's lookup. Every subtask opens its own.
+func (n *LookupJoin) Open() (connectors.Lookup, error) {
+	return n.lookup(connectors.LookupRequest{Table: n.Table, Columns: n.Columns, Keys: n.Keys})
 }
 
 // WindowJoin joins rows of the same window when the watermark passes its end. Cond is the rest of the condition.

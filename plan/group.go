@@ -10,10 +10,12 @@ import (
 )
 
 // Results of an aggregation are bound before it is known how many there are (ORDER BY may add some), so columns stand for
-// them that sealing renumbers: aggregate k is column aggBase+k, GROUPING's set number is column setColumn.
+// them that sealing renumbers: aggregate k is column aggBase+k, GROUPING's set
+// number is column setColumn, property k of a group window is column propBase+k.
 const (
 	aggBase   = 1 << 16
 	setColumn = 1<<17 - 1
+	propBase  = 1<<17 + 1<<16
 )
 
 // grouping is the binding of GROUP BY and the aggregates over it.

@@ -15,7 +15,13 @@ func (p *planning) recognizeJoin(j *Join) (Node, error) {
 	if err := p.equalities(j); err != nil {
 		return nil, err
 	}
+	if j.temporal != nil {
+		return p.temporalJoin(j)
+	}
 	if !p.batch {
+		if w, err := p.windowJoin(j); w != nil || err != nil {
+			return w, err
+		}
 		if ij := p.intervalJoin(j); ij != nil {
 			return unhidden(ij, j.hidden), nil
 		}
@@ -173,6 +179,58 @@ func inputKey(keys [][]int, join []int) (key []int, within bool) {
 		}
 	}
 	return key, false
+}
+
+// windowJoin recognises a join of rows of the same window: both sides have windows of one kind, and their starts and ends
+// are among the keys.
+func (p *planning) windowJoin(j *Join) (Node, error) {
+	l, r := propsOf(j.Inputs[0]), propsOf(j.Inputs[1])
+	if l == nil || r == nil || l.start < 0 || l.end < 0 || r.start < 0 || r.end < 0 || !sameWindows(l.window, r.window) {
+		return nil, nil
+	}
+	pair := func(lc, rc int) int {
+		for i := range j.LeftKeys {
+			if j.LeftKeys[i] == lc && j.RightKeys[i] == rc {
+				return i
+			}
+		}
+		return -1
+	}
+	start, end := pair(l.start, r.start), pair(l.end, r.end)
+	if start < 0 || end < 0 {
+		return nil, nil
+	}
+	if !l.window.Rowtime {
+		return nil, refuseAt(j, "Processing time Window Join is not supported yet.")
+	}
+	w := &WindowJoin{Info: j.Info, Join: j.Join, Window: l.window, Cond: j.Cond, LeftStart: l.start, LeftEnd: l.end, RightStart: r.start, RightEnd: r.end}
+	w.Kind = "WindowJoin"
+	for i := range j.LeftKeys {
+		if i != start && i != end {
+			w.LeftKeys, w.RightKeys = append(w.LeftKeys, j.LeftKeys[i]), append(w.RightKeys, j.RightKeys[i])
+			if j.NullSafe != nil {
+				w.NullSafe = append(w.NullSafe, j.NullSafe[i])
+			}
+		}
+	}
+	for i := range w.Fields {
+		w.Fields[i].Type = w.Fields[i].Type.Plain()
+	}
+	return unhidden(w, j.hidden), nil
+}
+
+// sameWindows reports whether two windows are cut alike.
+func sameWindows(a, b Window) bool {
+	return a.Kind == b.Kind && a.Size == b.Size && a.Slide == b.Slide && a.Offset == b.Offset && a.Rowtime == b.Rowtime && a.Zoned == b.Zoned
+}
+
+// props are those of the left side.
+func (w *WindowJoin) props() *windowProps {
+	p := propsOf(w.Inputs[0])
+	if p == nil || w.Join == Right || w.Join == Full {
+		return nil
+	}
+	return &windowProps{window: w.Window, start: p.start, end: p.end, time: p.time}
 }
 
 // timeBound is a conjunct that compares the time attributes of the two sides: right time op left time + shift.

@@ -1,5 +1,7 @@
 package plan
 
+import "slices"
+
 // moreKeys derives the keys of the operators over ranks, time and windows.
 func moreKeys(n Node, of func(int) [][]int, ordered bool) [][]int {
 	switch n := n.(type) {
@@ -27,6 +29,31 @@ func moreKeys(n Node, of func(int) [][]int, ordered bool) [][]int {
 		if n.Number {
 			return [][]int{append(append([]int(nil), n.Keys...), len(n.Fields)-1)}
 		}
+	case *GroupWindowAggregate:
+		var keys [][]int
+		for i := range n.Props {
+			key := make([]int, len(n.Keys), len(n.Keys)+1)
+			for k := range key {
+				key[k] = k
+			}
+			keys = append(keys, append(key, len(n.Keys)+len(n.Aggs)+i))
+		}
+		return keys
+	case *TemporalJoin:
+		if ordered {
+			return containing(of(0), n.LeftKeys)
+		}
+		return of(0)
+	case *LookupJoin:
+		for _, k := range n.Table.PrimaryKey {
+			if !slices.ContainsFunc(n.Keys, func(c int) bool { return n.Table.Columns[c].Name == k }) {
+				return nil
+			}
+		}
+		if len(n.Table.PrimaryKey) == 0 {
+			return nil
+		}
+		return of(0)
 	case *Correlate:
 		return nil // a row may come several times
 	case *Expand, *WindowTableFunction, *WindowAggregate:

@@ -117,6 +117,9 @@ func (m *modes) flow(n Node, required changes, requester string) error {
 func (m *modes) gives(n Node, in []changes) changes {
 	switch n := n.(type) {
 	case *Scan:
+		if n.Source == nil {
+			return inserts // a table to look up; replanSources refuses to read it
+		}
 		return changesOf(n.Source.Mode)
 	case *Values:
 		return inserts

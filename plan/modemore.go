@@ -12,6 +12,13 @@ func (m *modes) givesMore(n Node, in []changes) (given changes, ok bool) {
 			return inserts, true
 		}
 		return allChanges, true
+	case *GroupWindowAggregate:
+		if n.Early != nil || n.Late != nil {
+			return inserts | updates, true
+		}
+		return inserts, true
+	case *TemporalJoin:
+		return in[0], true
 	case *Deduplicate:
 		if !n.Rowtime && !n.Last {
 			return inserts, true
@@ -28,6 +35,21 @@ func (m *modes) encodeMore(n Node, want encoding) (*choice, bool) {
 		return m.encodeUnion(n, want), true
 	case *Rank:
 		return m.encodeRank(n, want), true
+	case *GroupWindowAggregate:
+		return m.with(n, want, beforeAndAfter), true
+	case *TemporalJoin:
+		left := m.encode(n.Inputs[0], want)
+		if left == nil {
+			return nil, true
+		}
+		right := m.encode(n.Inputs[1], onlyAfter)
+		if right == nil {
+			right = m.encode(n.Inputs[1], beforeAndAfter)
+		}
+		if right == nil {
+			return nil, true
+		}
+		return &choice{node: n, enc: left.enc, in: []*choice{left, right}}, true
 	}
 	return nil, false
 }

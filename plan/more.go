@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"runnel/types"
 )
@@ -46,6 +47,41 @@ func (d *describer) more(n Node, in []types.Field) {
 		d.add("partitionKeys", columnNames(in, n.Keys))
 		d.add("orderKey", in[n.Time].Name)
 		d.add("order", "ROWTIME")
+	case *GroupWindowAggregate:
+		d.group(in, n.Keys)
+		d.add("window", groupWindowText(n, in))
+		var props []string
+		for _, p := range n.Props {
+			props = append(props, [...]string{WindowStart: "start", WindowEnd: "end", WindowTime: "rowtime", WindowProctime: "proctime"}[p]+"('w$) AS "+propNames[p])
+		}
+		d.add("select", aggText(in, n.Keys, n.Aggs, props))
+		if text := emitText(n); text != "" {
+			d.add("emit", text)
+		}
+	case *TemporalJoin:
+		d.add("joinType", joinNames[n.Join])
+		d.add("where", d.joinCondition(n, n.LeftKeys, n.RightKeys, nil, n.Cond))
+		right := fieldsIn(n.Inputs[1])
+		d.add("time", in[n.LeftTime].Name+" of "+right[n.RightTime].Name)
+		d.add("select", names(n.Fields))
+	case *LookupJoin:
+		d.add("table", n.Table.Name)
+		d.add("joinType", joinNames[n.Join])
+		var keys []string
+		for i, k := range n.Keys {
+			keys = append(keys, n.Table.Columns[k].Name+"="+in[n.LeftKeys[i]].Name)
+		}
+		d.add("lookup", strings.Join(keys, ", "))
+		if n.Cond != nil {
+			d.add("joinCondition", d.expr(n.Cond))
+		}
+		d.add("select", names(n.Fields))
+	case *WindowJoin:
+		d.add("leftWindow", windowText(n.Window, in, true, n.LeftStart, n.LeftEnd))
+		d.add("rightWindow", windowText(n.Window, fieldsIn(n.Inputs[1]), true, n.RightStart, n.RightEnd))
+		d.add("joinType", joinNames[n.Join])
+		d.add("where", d.joinCondition(n, n.LeftKeys, n.RightKeys, n.NullSafe, n.Cond))
+		d.add("select", names(n.Fields))
 	case *Correlate:
 		fn := [...]string{UnnestRows: "$UNNEST_ROWS$1", ReplicateRows: "$REPLICATE_ROWS$1"}[n.Func]
 		args := make([]string, len(n.Args))
@@ -61,6 +97,34 @@ func (d *describer) more(n Node, in []types.Field) {
 	default:
 		d.add("select", names(n.Base().Fields))
 	}
+}
+
+func groupWindowText(n *GroupWindowAggregate, in []types.Field) string {
+	column := in[n.Window.Column].Name
+	switch n.Window.Kind {
+	case Hop:
+		return fmt.Sprintf("SlidingGroupWindow('w$, %s, %d, %d)", column, n.Window.Size, n.Window.Slide)
+	case Session:
+		return fmt.Sprintf("SessionGroupWindow('w$, %s, %d)", column, n.Window.Size)
+	}
+	return fmt.Sprintf("TumblingGroupWindow('w$, %s, %d)", column, n.Window.Size)
+}
+
+func emitText(n *GroupWindowAggregate) string {
+	var parts []string
+	for _, f := range []struct {
+		word  string
+		delay *time.Duration
+	}{{"early", n.Early}, {"late", n.Late}} {
+		switch {
+		case f.delay == nil:
+		case *f.delay == 0:
+			parts = append(parts, f.word+" no delay")
+		default:
+			parts = append(parts, fmt.Sprintf("%s delay %d millisecond", f.word, f.delay.Milliseconds()))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 var rankNames = [...]string{RowNumber: "ROW_NUMBER", RankWithGaps: "RANK", DenseRank: "DENSE_RANK"}
@@ -110,6 +174,12 @@ func (p *planning) exchangesMore(n Node) {
 		b.Inputs[0] = hashed(b.Inputs[0], n.Keys)
 	case *OverAggregate:
 		b.Inputs[0] = hashed(b.Inputs[0], n.Keys)
+	case *GroupWindowAggregate:
+		b.Inputs[0] = hashed(b.Inputs[0], n.Keys)
+	case *TemporalJoin:
+		b.Inputs[0], b.Inputs[1] = hashed(b.Inputs[0], n.LeftKeys), hashed(b.Inputs[1], n.RightKeys)
+	case *WindowJoin:
+		b.Inputs[0], b.Inputs[1] = hashed(b.Inputs[0], n.LeftKeys), hashed(b.Inputs[1], n.RightKeys)
 	case *WindowRank:
 		b.Inputs[0] = hashed(b.Inputs[0], n.Keys)
 	case *WindowDeduplicate:
@@ -143,7 +213,15 @@ func (p *planning) stateMore(n Node, forever func(what string)) {
 		default:
 			b.Bound = "the frame: rows until they are " + spanText(millis(n.Frame.Before)) + " old"
 		}
-	case *WindowRank, *WindowDeduplicate:
+	case *GroupWindowAggregate:
+		b.Bound = "the windows that are open: dropped when the watermark passes their end"
+		if n.Lateness > 0 {
+			b.Bound += " by " + spanText(n.Lateness)
+		}
+	case *TemporalJoin:
+		b.TTL = p.Config.Duration("table.exec.state.ttl")
+		b.Bound = "the versions: the newest one of each " + keyNames(b.Inputs[1], n.RightKeys) + " and those ahead of the watermark"
+	case *WindowRank, *WindowDeduplicate, *WindowJoin:
 		b.Bound = "the windows that are open: dropped when the watermark passes their end"
 	}
 }

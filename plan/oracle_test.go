@@ -23,24 +23,12 @@ var pending = map[string]string{
 	"028": "operator not planned yet",
 	"029": "operator not planned yet",
 	"035": "operator not planned yet",
-	"043": "operator not planned yet",
-	"044": "operator not planned yet",
-	"046": "operator not planned yet",
-	"047": "operator not planned yet",
-	"073": "operator not planned yet",
-	"074": "operator not planned yet",
-	"076": "operator not planned yet",
-	"077": "operator not planned yet",
-	"079": "operator not planned yet",
-	"080": "operator not planned yet",
 	"112": "operator not planned yet",
 	"142": "operator not planned yet",
 	"143": "operator not planned yet",
 	"146": "operator not planned yet",
 	"151": "operator not planned yet",
 	"152": "operator not planned yet",
-	"164": "operator not planned yet",
-	"166": "operator not planned yet",
 }
 
 // compared are the attributes that have to agree, by operator.
@@ -48,7 +36,7 @@ var compared = map[string][]string{
 	"ChangelogNormalize": {"key"}, "Exchange": {"distribution"}, "Sink": {"table", "upsertMaterialize"}, "Deduplicate": {"keep", "key", "order"},
 	"Rank": {"strategy", "rankType", "rankRange", "partitionBy"}, "SortLimit": {"strategy", "offset", "fetch"}, "Limit": {"offset", "fetch"},
 	"IntervalJoin": {"joinType"}, "TemporalJoin": {"joinType"}, "LookupJoin": {"table", "joinType"}, "WindowJoin": {"joinType", "leftWindow", "rightWindow"},
-	"Join": {"joinType", "leftInputSpec", "rightInputSpec"}, "GroupAggregate": {"groupBy"}, "WindowAggregate": {"groupBy", "window"},
+	"Join": {"joinType", "leftInputSpec", "rightInputSpec"}, "GroupAggregate": {"groupBy"}, "WindowAggregate": {"groupBy", "window"}, "GroupWindowAggregate": {"groupBy", "window", "emit"},
 	"WindowTableFunction": {"window"}, "WindowRank": {"rankType", "rankRange", "partitionBy"}, "WindowDeduplicate": {"keep", "partitionKeys", "order"},
 	"OverAggregate": {"partitionBy", "window"}, "MiniBatchAssigner": {"mode"}, "Correlate": {"joinType"}, "Union": {"all"},
 }

@@ -326,6 +326,22 @@ func pruneWindow(n *WindowAggregate, need needs) (Node, moves) {
 	return n, kept(need)
 }
 
+func pruneGroupWindow(n *GroupWindowAggregate, need needs) (Node, moves) {
+	nk, na := len(n.Keys), len(n.Aggs)
+	for i := range n.Keys {
+		need[i] = true
+	}
+	need.one()
+	n.Fields = keep(n.Fields, need)
+	n.Aggs, n.Props = keep(n.Aggs, need[nk:nk+na]), keep(n.Props, need[nk+na:])
+	below := noNeeds(n.Inputs[0])
+	below.readAggs(n.Keys, n.Aggs)
+	below.add(n.Window.Column)
+	m := below.into(n, 0)
+	n.Keys, n.Aggs, n.Window.Column = m.all(n.Keys), m.aggs(n.Aggs), m[n.Window.Column]
+	return n, kept(need)
+}
+
 // pruneSorted prunes a node that passes its input's columns on.
 func pruneSorted(n Node, need needs, keys []SortKey) moves {
 	for _, k := range keys {
@@ -351,12 +367,29 @@ func pruneMore(n Node, need needs) (Node, moves) {
 		n.LeftKeys, n.RightKeys, n.Cond = lm.all(n.LeftKeys), rm.all(n.RightKeys), joinMoves(n, lm, rm).expr(n.Cond)
 		n.LeftTime, n.RightTime = lm[n.LeftTime], rm[n.RightTime]
 		return n, all
+	case *TemporalJoin:
+		need.readJoin(n, n.Cond, append(slices.Clone(n.LeftKeys), n.LeftTime), append(slices.Clone(n.RightKeys), n.RightTime))
+		lm, rm, all := need.intoJoin(n)
+		n.LeftKeys, n.RightKeys, n.Cond = lm.all(n.LeftKeys), rm.all(n.RightKeys), joinMoves(n, lm, rm).expr(n.Cond)
+		n.LeftTime, n.RightTime = lm[n.LeftTime], rm[n.RightTime]
+		return n, all
+	case *WindowJoin:
+		need.readJoin(n, n.Cond, append(slices.Clone(n.LeftKeys), n.LeftStart, n.LeftEnd), append(slices.Clone(n.RightKeys), n.RightStart, n.RightEnd))
+		lm, rm, all := need.intoJoin(n)
+		n.LeftKeys, n.RightKeys, n.Cond = lm.all(n.LeftKeys), rm.all(n.RightKeys), joinMoves(n, lm, rm).expr(n.Cond)
+		n.LeftStart, n.LeftEnd, n.RightStart, n.RightEnd = lm[n.LeftStart], lm[n.LeftEnd], rm[n.RightStart], rm[n.RightEnd]
+		return n, all
+	case *LookupJoin:
+		return pruneLookup(n, need)
 	}
 	return pruneRanks(n, need)
 }
 
 // pruneRanks prunes what keeps its input's columns and may put some behind them.
 func pruneRanks(n Node, need needs) (Node, moves) {
+	if g, ok := n.(*GroupWindowAggregate); ok {
+		return pruneGroupWindow(g, need)
+	}
 	b := n.Base()
 	k := len(fieldsIn(b.Inputs[0]))
 	below := slices.Clone(need[:k])
@@ -435,6 +468,21 @@ func behind(b *Info, m moves, extra needs) moves {
 		b.Fields = append(b.Fields, old[k+i])
 	}
 	return m
+}
+
+func pruneLookup(n *LookupJoin, need needs) (Node, moves) {
+	k := len(fieldsIn(n.Inputs[0]))
+	need.read(n.Cond)
+	below := slices.Clone(need[:k])
+	below.add(n.LeftKeys...)
+	extra := need[k:]
+	extra.one()
+	n.Columns = keep(n.Columns, extra)
+	m := below.into(n, 0)
+	n.LeftKeys = m.all(n.LeftKeys)
+	m = behind(n.Base(), m, extra)
+	n.Cond = m.expr(n.Cond)
+	return n, m
 }
 
 // readJoin adds what a join reads. Columns of need are those of the join's result, which for a semi join are the left ones.

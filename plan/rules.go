@@ -103,6 +103,9 @@ func pushInto(n Node, conds []expr.Expr) (in Node, rest []expr.Expr) {
 // pushIntoJoin puts conditions over a join where they belong: into its inputs, or, for an inner join, into its condition.
 func pushIntoJoin(j *Join, conds, rest []expr.Expr) (Node, []expr.Expr) {
 	nl := len(fieldsIn(j.Inputs[0]))
+	if j.temporal != nil {
+		return pushIntoTemporal(j, conds, rest)
+	}
 	for _, c := range conds {
 		j.Join = withoutPadding(j.Join, rejectsNulls(c, func(i int) bool { return i < nl }), rejectsNulls(c, func(i int) bool { return i >= nl }))
 	}
@@ -168,6 +171,25 @@ func rejectsNulls(cond expr.Expr, column func(int) bool) bool {
 	return false
 }
 
+// pushIntoTemporal moves conditions to the left of a temporal join: to its right they would hide versions.
+func pushIntoTemporal(j *Join, conds, rest []expr.Expr) (Node, []expr.Expr) {
+	nl := len(fieldsIn(j.Inputs[0]))
+	var left []expr.Expr
+	for _, c := range conds {
+		j.Join = withoutPadding(j.Join, false, rejectsNulls(c, func(i int) bool { return i >= nl }))
+		if sideOf(c, nl) == leftSide {
+			left = append(left, c)
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	if len(left) == 0 {
+		return nil, nil
+	}
+	j.Inputs[0] = newFilter(j.Inputs[0], expr.NewAnd(left...))
+	return j, rest
+}
+
 type side uint8
 
 const (
@@ -195,7 +217,7 @@ func sideOf(e expr.Expr, nl int) side {
 // change who is padded.
 func pushJoinConditions(n Node) Node {
 	j, ok := n.(*Join)
-	if !ok || j.Cond == nil {
+	if !ok || j.Cond == nil || j.temporal != nil {
 		return n
 	}
 	nl := len(fieldsIn(j.Inputs[0]))

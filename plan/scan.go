@@ -315,8 +315,8 @@ func (p *planning) scan(t *catalog.Table, hints []catalog.Option, at sql.Node) (
 		s.Fields = append(s.Fields, types.Field{Name: c.Name, Type: c.Type})
 	}
 	s.hints = u.hinted
+	s.lookup = u.connector.Lookup
 	if u.connector.Source == nil {
-		s.lookup = u.connector.Lookup
 		return p.computed(s, s, u)
 	}
 	s.plan = u.connector.Source

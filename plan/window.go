@@ -266,10 +266,12 @@ func propsOf(n Node) *windowProps {
 		return w
 	case *WindowJoin:
 		return n.props()
-	case *WindowRank:
-		return propsOf(n.Inputs[0])
-	case *WindowDeduplicate:
-		return propsOf(n.Inputs[0])
+	case *WindowRank, *WindowDeduplicate:
+		w := propsOf(n.Base().Inputs[0])
+		if w != nil {
+			w = &windowProps{window: w.window, start: w.start, end: w.end, time: w.time} // no table function directly below
+		}
+		return w
 	}
 	return nil
 }
