@@ -40,6 +40,7 @@ type attempt struct {
 	sinks   []*sinkCommits
 	stored  *state.Attempt // where its checkpoints are, nil before the first; guarded by mu
 	coord   *coordinator
+	storer  *storer
 
 	mu      sync.Mutex
 	groups  map[string]*alignGroup
@@ -54,6 +55,7 @@ func newAttempt(job *Job, number int, restored *snapshot) *attempt {
 	}
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
 	a.coord = newCoordinator(a)
+	a.storer = newStorer(a)
 	return a
 }
 
@@ -282,6 +284,7 @@ func (a *attempt) execute() error {
 		hg.Go(func() { a.helper(guard(d.spec.name, func() error { return d.loop(helpers) })) })
 	}
 	hg.Go(func() { a.helper(a.coord.loop(helpers)) })
+	hg.Go(func() { a.helper(a.storer.loop(helpers)) })
 
 	err := a.waitFor(tasksDone)
 	stop(errStopped)

@@ -6,8 +6,8 @@ import (
 	"runnel/state"
 )
 
-// drainStep is the number of records of keyed state that are copied out between two batches: about a millisecond.
-const drainStep = 4096
+// drainStep is the number of records of keyed state that are copied out between two batches: well below a millisecond.
+const drainStep = 2048
 
 // drain is a snapshot whose keyed state is still being copied out, between batches. The barrier has long gone on.
 type drain struct {
@@ -22,16 +22,19 @@ func (t *task) freeze(b *barrier, k *ack) (any bool) {
 	for i, n := range t.nodes {
 		if n.keyed != nil {
 			n.keyed.Freeze(state.Freeze{Checkpoint: b.id, Completed: b.completed, Savepoint: b.kind.isSavepoint()})
-			k.sinks[i] = b.sink(stateID(n.spec), t.subtask, n.keyed.Groups())
+			k.sinks[i] = queuedSink{t.run.storer, t, k, b.sink(stateID(n.spec), t.subtask, n.keyed.Groups())}
 			any = true
 		}
 	}
 	return any
 }
 
-// drainSome copies out a step, and acknowledges the checkpoint when everything is copied. A store that fails is a failure
-// of the checkpoint, not of the task.
+// drainSome copies out a step, and acknowledges the checkpoint when everything is copied. It does nothing while the store
+// is behind. What fails here is the checkpoint, not the task.
 func (t *task) drainSome() {
+	if !t.run.storer.room() {
+		return
+	}
 	d := t.drain
 	began := time.Now()
 	for d.next < len(t.nodes) {
@@ -42,9 +45,8 @@ func (t *task) drainSome() {
 		}
 		done, err := n.keyed.Drain(drainStep, d.ack.sinks[d.next])
 		if err != nil {
-			b := d.ack.barrier
-			t.abandon(b)
-			t.run.coord.decline(b, n.fail(err)) // unless it is the coordinator that has given it up
+			t.abandon(d.ack.barrier)
+			t.run.coord.decline(d.ack.barrier, n.fail(err))
 			return
 		}
 		if !done {
@@ -61,7 +63,8 @@ func (t *task) drainSome() {
 	}
 	d.ack.async = d.busy + time.Since(began)
 	t.drain = nil
-	t.run.coord.acknowledge(d.ack)
+	// Behind the last blob. An error means that the task is being cancelled.
+	_ = t.run.storer.push(t.ctx, stored{ack: d.ack})
 }
 
 // abandon is the letter that gives up a checkpoint.

@@ -230,7 +230,7 @@ func (t *task) dry() (again bool, err error) {
 	if err := t.flush(); err != nil {
 		return false, err
 	}
-	return t.drain != nil, nil
+	return t.drain != nil && t.run.storer.room(), nil
 }
 
 // flush hands on what edges and writers have gathered.
