@@ -1,0 +1,91 @@
+package op
+
+import (
+	"time"
+
+	"runnel/state"
+	"runnel/types"
+)
+
+// keyedRows is what the operators share that keep rows by key and give rows of their input's schema: keys, the bytes of
+// rows, one table, the output. The operator calls its apply for every live row of a batch.
+type keyedRows struct {
+	single
+	in    []types.Field
+	key   []int
+	ttl   time.Duration
+	keys  batchKeys
+	rows  rowBytes
+	table *state.Table
+	out   output
+	apply func(b *types.Batch, k int, i int32) error
+
+	rowsOf func(*types.Batch) error
+	markOf func(int64) error
+}
+
+// open registers the table, whose records have the given values.
+func (o *keyedRows) open(ctx *Context, values []state.Value, apply func(*types.Batch, int, int32) error) error {
+	o.ctx, o.apply = ctx, apply
+	o.keys = newBatchKeys(o.in, o.key, ctx.MaxParallelism)
+	o.rows = newRowBytes(o.in)
+	o.out = newOutput(ctx.Out, o.in)
+	o.rowsOf, o.markOf = o.segment, o.mark
+	d := state.Descriptor{Format: types.RowCodecVersion, Name: "rows", Key: keyColumns(o.in, o.key), Values: rowInfos(o.in)}
+	var err error
+	o.table, err = ctx.State.Table(d, state.TableSpec{TTL: o.ttl, Values: values})
+	return err
+}
+
+// rowInfos describes the columns of kept rows in a state's descriptor.
+func rowInfos(fields []types.Field) []state.ValueInfo {
+	infos := make([]state.ValueInfo, len(fields))
+	for i, f := range fields {
+		infos[i] = state.ValueInfo{Call: f.Name, Type: f.Type.Plain().Optional().String(), Codec: types.RowCodecVersion}
+	}
+	return infos
+}
+
+// Process applies the rows one by one.
+func (o *keyedRows) Process(_ int, b *types.Batch) error {
+	if o.ttl > 0 {
+		o.ctx.State.StartBatch()
+		o.table.Sweep(sweepRows)
+	}
+	if err := b.Segments(o.rowsOf, o.markOf); err != nil {
+		return err
+	}
+	return o.out.flush()
+}
+
+func (o *keyedRows) segment(b *types.Batch) error {
+	o.keys.encode(b)
+	o.table.Stage(o.keys.Hash, o.keys.group)
+	for k, i := range b.Live() {
+		if err := o.apply(b, k, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *keyedRows) mark(ms int64) error {
+	o.out.mark(ms)
+	return nil
+}
+
+// give puts row i of b out.
+func (o *keyedRows) give(b *types.Batch, i int32, kind types.RowKind) error {
+	for j, c := range o.out.Cols {
+		c.AppendFrom(b.Cols[j], i)
+	}
+	return o.out.pushed(kind)
+}
+
+// giveKept puts a kept row out.
+func (o *keyedRows) giveKept(row string, kind types.RowKind) error {
+	if err := o.rows.decode(row, o.out.Cols); err != nil {
+		return err
+	}
+	return o.out.pushed(kind)
+}

@@ -1,0 +1,71 @@
+package op
+
+import (
+	"testing"
+	"time"
+
+	"runnel/types"
+)
+
+func TestChangelogNormalize(t *testing.T) {
+	f := fieldsOf("k string, v int")
+	var before bool
+	r := rig{
+		make: func() Operator { return NewChangelogNormalize(f, []int{0}, before, 0) }, in: [][]types.Field{f}, out: f,
+		keys: [][]int{{0}},
+	}
+	r.check = Check{Mode: types.Upsert}
+	r.run(t, `
+		+U k 1
+			+I k 1
+		+U k 2
+			+U k 2
+		-D k NULL
+			-D k 2
+		-D z NULL
+		+I k 3
+			+I k 3
+	`)
+	before = true
+	r.check = Check{Mode: types.AllKinds, Pairs: true}
+	r.run(t, `
+		+I k 1
+			+I k 1
+		+I k 1
+		watermark 7
+			watermark 7
+		+U k 2
+			-U k 1
+			+U k 2
+		+U k 2
+			-U k 2
+			+U k 2
+		+I k 2
+		-U k 9
+			-D k 2
+		+I NULL 1
+			+I NULL 1
+	`)
+}
+
+func TestChangelogNormalizeTTL(t *testing.T) {
+	f := fieldsOf("k string, v int")
+	r := rig{
+		make: func() Operator { return NewChangelogNormalize(f, []int{0}, true, time.Second) }, in: [][]types.Field{f}, out: f,
+		keys: [][]int{{0}},
+	}
+	r.run(t, `
+		+I k 1
+			+I k 1
+		time 999
+		+I k 1
+			-U k 1
+			+U k 1
+		time 1998
+		+I k 1
+			-U k 1
+			+U k 1
+		time 2998
+		-D k 1
+	`)
+}
