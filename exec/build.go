@@ -18,6 +18,16 @@ func newOperator(s *opSpec) (op.Operator, error) {
 			e := n.Enforcer
 			return op.NewConstraintEnforcer(n.Fields, op.Enforcement{NotNull: e.NotNull, Drop: e.Drop, Length: e.Length}), nil
 		}
+		if s.stage == stageMaterialize {
+			return op.NewUpsertMaterializer(n.Fields, n.PrimaryKey, n.InputKey, n.TTL), nil
+		}
+	case *plan.ChangelogNormalize:
+		return op.NewChangelogNormalize(n.Fields, n.Keys, n.Mode.Has(types.UpdateBefore), n.TTL), nil
+	case *plan.Deduplicate:
+		return op.NewDeduplicate(op.Deduplication{
+			In: n.Fields, Keys: n.Keys, Time: n.Time, Rowtime: n.Rowtime, Last: n.Last, UpdateBefore: n.Mode.Has(types.UpdateBefore),
+			TTL: n.TTL,
+		}), nil
 	case *plan.Calc:
 		return op.NewCalc(in().Fields, n.Exprs, n.Cond), nil
 	case *plan.DropUpdateBefore:
