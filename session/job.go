@@ -164,11 +164,7 @@ var jobFields = []types.Field{
 
 func jobRow(j *exec.Job) []types.Datum {
 	start := j.Details().Start.UTC().Format("2006-01-02T15:04:05.000")
-	status := j.State().String()
-	if _, waiting := j.Slots(); waiting != "" {
-		status += " (" + waiting + ")"
-	}
-	return []types.Datum{types.StrDatum(j.ID()), types.StrDatum(j.Name()), types.StrDatum(status), types.StrDatum(start)}
+	return []types.Datum{types.StrDatum(j.ID()), types.StrDatum(j.Name()), types.StrDatum(j.State().String()), types.StrDatum(start)}
 }
 
 func (s *Session) showJobs() (*Result, error) {
@@ -177,10 +173,16 @@ func (s *Session) showJobs() (*Result, error) {
 		return nil, err
 	}
 	var rows [][]types.Datum
+	var waits []string
 	for _, j := range c.Jobs() {
 		rows = append(rows, jobRow(j))
+		if _, waiting := j.Slots(); waiting != "" {
+			waits = append(waits, fmt.Sprintf("job %s waits for slots: %s", j.ID(), waiting))
+		}
 	}
-	return answer(jobFields, rows), nil
+	r := answer(jobFields, rows)
+	r.Notices = waits
+	return r, nil
 }
 
 // findJob finds a job by its id, or says which ones there are.
