@@ -8,68 +8,80 @@ import (
 	"runnel/types"
 )
 
-// The words of a row in a chunk: these four, NULL bits, the columns, the side words, the TTL stamp. The head word is
-// where the key lies in the chunk's keys (32 bits), 24 NULL bits, and flags (8 bits) as in a table's records.
+// The words of a row in a chunk: these three, the key, NULL bits, the columns, the side words, the TTL stamp. The head
+// word is the key's tag (32 bits), NULL bits of up to 24 columns, and flags (8 bits) as in a table's records.
 const (
-	rowTime = iota
-	rowPrev // row of the same key before it
-	rowNext // and after it
+	rowTime  = iota
+	rowLinks // the low halves of the rows of the same key before and after it
 	rowHead
-	rowNulls // words of NULL bits, if the head has no room for them
+	rowKey // as many words as the form says, or one that tells where they are
 )
 
 const (
 	headNulls = 24
 	nullShift = 8
-	longRow   = 0xFFFF // the number of key words stands in the next word
+	longRow   = 0xFFFF // in snapshots: the number of key words stands in the next word
 	noTime    = math.MaxInt64
 	goneFlag  = 16            // only while a chunk is thinned out: the row stays behind
 	textPhys  = types.PhysStr // this and what is behind it is text to a chunk
+
+	unknownKey = -1 // the number of key words while there is no row
+	manyKeys   = -2 // keys differ in length: they lie in the chunk's keys
 )
 
-// chunk is a run of rows. Row numbers are the chunk's number and the row's position when it was appended; a chunk that
-// was thinned out keeps them in nums.
+// chunk is a run of rows. A row's number is made of the chunk's and its position when it was appended; a chunk that was
+// thinned out keeps the positions in nums.
 type chunk struct {
+	rows   []uint64
+	nums   []uint16 // nil: row i has position i
+	stride int      // of form
+	form   *rowForm
 	number uint64
-	stride int
 	n      int
 	dead   int // rows among them that are dead
-	rows   []uint64
-	keys   []uint64 // tag, group, number of words; then the words
+	groups []uint16
+	keys   []uint64 // words of keys that differ in length
 	text   byteArena
-	nums   []uint16 // nil: row i has position i
-	min    int64    // times; of rows that may be dead
+	min    int64 // times; of rows that may be dead
 	max    int64
-	look   int64    // the time from which on it may pay to thin it out; noTime: not known
+	look   int64    // the time from which on it may pay to thin it out; noTime: never
 	known  bool     // look is known
 	order  []uint16 // ordered logs: indexes of rows by time, those that have left first
 	left   int      // how many have left
 	saved  chunkSave
 }
 
-// row gives the name of the row at index i.
-func (c *chunk) row(i int) Row {
+// name gives the name of the row at index i.
+func (c *chunk) name(i int) Row {
 	if c.nums != nil {
 		i = int(c.nums[i])
 	}
 	return Row(c.number<<chunkBits|uint64(i)) + 1
 }
 
-// at gives the words of the row with the given position, nil if it is not there.
-func (c *chunk) at(pos uint64) []uint64 {
-	i := int(pos)
-	if c.nums != nil {
-		j, ok := slices.BinarySearch(c.nums, uint16(pos))
-		if !ok {
-			return nil
-		}
-		i = j
+// sparse gives the words of the row with the given position in a chunk that was thinned out, nil if it is not there.
+func (c *chunk) sparse(pos uint64) []uint64 {
+	if i, ok := slices.BinarySearch(c.nums, uint16(pos)); ok {
+		return c.nth(i)
 	}
-	o := i * c.stride
-	if o >= len(c.rows) {
-		return nil
+	return nil
+}
+
+// sameKey compares the key of a row.
+func (c *chunk) sameKey(rec, key []uint64) bool {
+	if len(key) == 1 && c.form.key == 1 {
+		return rec[rowKey] == key[0]
 	}
-	return c.rows[o : o+c.stride]
+	return slices.Equal(c.key(rec), key)
+}
+
+// key gives the words of a row's key.
+func (c *chunk) key(rec []uint64) []uint64 {
+	if c.form.key != manyKeys {
+		return rec[rowKey : rowKey+c.form.key]
+	}
+	o, n := rec[rowKey]>>32, rec[rowKey]&(1<<32-1)
+	return c.keys[o : o+n]
 }
 
 // indexFrom gives the index of the first row with at least the given position; 0 for a chunk that is gone.
@@ -86,19 +98,6 @@ func (c *chunk) indexFrom(pos uint64) int {
 
 // nth gives the words of the row at index i.
 func (c *chunk) nth(i int) []uint64 { return c.rows[i*c.stride : (i+1)*c.stride] }
-
-// key gives a row's key, tag and key group.
-func (c *chunk) key(rec []uint64) (key []uint64, tag uint32, group int32) {
-	o := rec[rowHead] >> 32
-	h := c.keys[o]
-	n := h & longRow
-	o++
-	if n == longRow {
-		n = c.keys[o]
-		o++
-	}
-	return c.keys[o : o+n], uint32(h >> 32), int32(h >> 16 & 0xFFFF)
-}
 
 // added notes the time of a new row.
 func (c *chunk) added(i int, time int64, ordered bool) {
@@ -118,30 +117,35 @@ func (c *chunk) added(i int, time int64, ordered bool) {
 }
 
 func (c *chunk) memory() int64 {
-	return int64(8*(cap(c.rows)+cap(c.keys))+c.text.size()+2*(cap(c.nums)+cap(c.order))) + 256
+	return int64(8*(cap(c.rows)+cap(c.keys))+c.text.size()+2*(cap(c.nums)+cap(c.order)+cap(c.groups))) + 320
 }
 
-// rowForm says how the columns of a row lie in its words.
+// rowForm says how the words of a row lie.
 type rowForm struct {
 	types  []types.Type
 	phys   []types.Phys
 	at     []int // first word of the column
+	key    int   // words of the key, or one of the above
 	nulls  int   // words of NULL bits; 0: they are in the head
-	side   int   // first side word
+	nullAt int
+	cols   int // first word of the columns
+	side   int // first side word
 	stamp  int
 	stride int
-	codec  nested
+	buf    []byte // scratch for nested values
 }
 
-// nested is scratch for values that are not a word or a text.
-type nested struct{ buf []byte }
-
-func newRowForm(spec LogSpec) rowForm {
-	f := rowForm{types: spec.Columns, phys: make([]types.Phys, len(spec.Columns)), at: make([]int, len(spec.Columns))}
+func newRowForm(spec LogSpec, key int) *rowForm {
+	f := &rowForm{types: spec.Columns, phys: make([]types.Phys, len(spec.Columns)), at: make([]int, len(spec.Columns)), key: key}
 	if len(spec.Columns) > headNulls {
 		f.nulls = (len(spec.Columns) + 63) / 64
 	}
-	at := rowNulls + f.nulls
+	f.nullAt = rowKey + key
+	if key < 0 {
+		f.nullAt = rowKey + 1
+	}
+	f.cols = f.nullAt + f.nulls
+	at := f.cols
 	for i, t := range spec.Columns {
 		f.phys[i], f.at[i] = t.Phys(), at
 		at++
@@ -157,7 +161,8 @@ func newRowForm(spec LogSpec) rowForm {
 	return f
 }
 
-func (f *rowForm) text(spec LogSpec) string {
+// text describes the form for Descriptor.Layout.
+func (f *rowForm) text() string {
 	var b strings.Builder
 	for i, t := range f.types {
 		if i > 0 {
@@ -165,9 +170,7 @@ func (f *rowForm) text(spec LogSpec) string {
 		}
 		b.WriteString(t.Name())
 	}
-	if spec.Side > 0 {
-		b.WriteString(strings.Repeat(",side", spec.Side))
-	}
+	b.WriteString(strings.Repeat(",side", f.stamp-f.side))
 	return b.String()
 }
 
@@ -175,20 +178,20 @@ func (f *rowForm) null(rec []uint64, col int) bool {
 	if f.nulls == 0 {
 		return rec[rowHead]>>(nullShift+col)&1 != 0
 	}
-	return rec[rowNulls+col/64]>>(col%64)&1 != 0
+	return rec[f.nullAt+col/64]>>(col%64)&1 != 0
 }
 
 func (f *rowForm) setNull(rec []uint64, col int) {
 	if f.nulls == 0 {
 		rec[rowHead] |= 1 << (nullShift + col)
 	} else {
-		rec[rowNulls+col/64] |= 1 << (col % 64)
+		rec[f.nullAt+col/64] |= 1 << (col % 64)
 	}
 }
 
 // store writes row i of cols into rec.
 func (f *rowForm) store(c *chunk, rec []uint64, cols []*types.Column, i int32) {
-	clear(rec[rowNulls : rowNulls+f.nulls])
+	clear(rec[f.nullAt:f.cols])
 	for j, p := range f.phys {
 		col, at := cols[j], f.at[j]
 		if col.Null(i) {
@@ -209,8 +212,8 @@ func (f *rowForm) store(c *chunk, rec []uint64, cols []*types.Column, i int32) {
 		case types.PhysStr:
 			rec[at] = c.text.put(col.Str[i])
 		default:
-			f.codec.buf = types.AppendDatum(f.codec.buf[:0], f.types[j], types.AnyDatum(col.Any[i]))
-			rec[at] = c.text.put(string(f.codec.buf))
+			f.buf = types.AppendDatum(f.buf[:0], f.types[j], types.AnyDatum(col.Any[i]))
+			rec[at] = c.text.put(string(f.buf))
 		}
 	}
 }
@@ -268,8 +271,8 @@ func (f *rowForm) equal(c *chunk, rec []uint64, cols []*types.Column, i int32) b
 		case types.PhysStr:
 			same = c.text.get(rec[at]) == col.Str[i]
 		default:
-			f.codec.buf = types.AppendDatum(f.codec.buf[:0], f.types[j], types.AnyDatum(col.Any[i]))
-			same = c.text.get(rec[at]) == string(f.codec.buf)
+			f.buf = types.AppendDatum(f.buf[:0], f.types[j], types.AnyDatum(col.Any[i]))
+			same = c.text.get(rec[at]) == string(f.buf)
 		}
 		if !same {
 			return false

@@ -31,9 +31,12 @@ type Row uint64
 type Log struct {
 	desc  Descriptor
 	spec  LogSpec
-	form  rowForm
+	form  *rowForm // of the rows to come
 	clock *clock
-	index *Table // key -> newest row
+	first int32      // key group
+	index []rowIndex // by key group
+	hint  []uint64
+	warm  uint64
 	dir   []*chunk
 	base  uint64 // number of the first chunk in dir
 	last  *chunk // being filled; nil: the next row opens one
@@ -54,9 +57,9 @@ const (
 
 // Log registers a log, and restores it if the Keyed was made to restore.
 func (k *Keyed) Log(d Descriptor, spec LogSpec) (*Log, error) {
-	l := &Log{desc: d, spec: spec, clock: k.clock, form: newRowForm(spec), next: noTime}
-	l.index = &Table{lay: newLayout(Words(1), 0, k.clock, false), first: k.groups.First, groups: make([]*Map, k.groups.Len())}
-	l.desc.Kind, l.desc.Layout = "log", l.form.text(spec)
+	l := &Log{desc: d, spec: spec, clock: k.clock, form: newRowForm(spec, unknownKey), next: noTime,
+		first: k.groups.First, index: make([]rowIndex, k.groups.Len())}
+	l.desc.Kind, l.desc.Layout = "log", l.form.text()
 	l.snap.lay.cur, l.snap.lay.closed = 1, 2
 	if err := k.register(l); err != nil {
 		return nil, err
@@ -67,70 +70,93 @@ func (k *Keyed) Log(d Descriptor, spec LogSpec) (*Log, error) {
 // Len is the number of rows.
 func (l *Log) Len() int { return l.rows }
 
-// Stage loads what Newest of a batch of keys will need, see Table.Stage.
-func (l *Log) Stage(hashes []uint64, groups []int32) { l.index.Stage(hashes, groups) }
+// Stage loads what Newest and Append of a batch of keys will need, see Table.Stage.
+func (l *Log) Stage(hashes []uint64, groups []int32) {
+	n := len(hashes)
+	if cap(l.hint) < n {
+		l.hint = make([]uint64, n)
+	}
+	hint := l.hint[:n]
+	groups = groups[:n]
+	for i, h := range hashes {
+		x := &l.index[groups[i]-l.first]
+		hint[i] = 0
+		if len(x.slots) > 0 {
+			hint[i] = x.slots[tagOf(h)>>(x.shift&31)]
+		}
+	}
+	var sum uint64
+	for i, s := range hint {
+		if s>>32 == hashes[i]>>32 && s != 0 {
+			if _, rec := l.row(l.whole(uint32(s))); rec != nil {
+				sum += rec[rowTime]
+			}
+		}
+	}
+	l.warm += sum // so that the loads are not optimised away
+}
 
 // Append adds row i of cols, one column per column of the log, with its key and time (ms).
 func (l *Log) Append(k Key, time int64, cols []*types.Column, i int32) Row {
-	c := l.open(time)
-	n := c.n
-	at := len(c.rows)
-	c.rows = c.rows[:at+l.form.stride]
-	rec := c.rows[at : at+l.form.stride]
-	row := c.row(n)
-	rec[rowTime], rec[rowNext] = uint64(time), 0
-	rec[rowHead] = uint64(len(c.keys)) << 32 // not written, as far as the side words go
-	c.keys = append(c.keys, uint64(tagOf(k.Hash))<<32|uint64(uint16(k.Group))<<16|min(uint64(len(k.Words)), longRow))
-	if len(k.Words) >= longRow {
-		c.keys = append(c.keys, uint64(len(k.Words)))
+	c := l.open(time, len(k.Words))
+	f, n, at := c.form, c.n, len(c.rows)
+	c.rows = c.rows[:at+f.stride]
+	rec := c.rows[at : at+f.stride]
+	row := c.name(n)
+	tag := tagOf(k.Hash)
+	// The flags are 0: not written, as far as the side words go.
+	rec[rowTime], rec[rowHead] = uint64(time), uint64(tag)<<32
+	if f.key == manyKeys {
+		rec[rowKey] = uint64(len(c.keys))<<32 | uint64(len(k.Words))
+		c.keys = append(c.keys, k.Words...)
+	} else {
+		copy(rec[rowKey:], k.Words)
 	}
-	c.keys = append(c.keys, k.Words...)
-	l.form.store(c, rec, cols, i)
-	l.settleSide(rec)
-	rec[rowPrev] = uint64(l.chainNewest(k, row))
+	f.store(c, rec, cols, i)
+	clear(rec[f.side:])
+	if l.spec.TTL > 0 {
+		rec[f.stamp] = uint64(l.clock.now)
+	}
+	c.groups = append(c.groups, uint16(k.Group))
 	c.n++
+	x, slot, prev := l.find(k)
+	rec[rowLinks] = uint64(prev) << 32
+	if prev == 0 {
+		x.put(tag, row)
+	} else {
+		x.slots[slot] = slotOf(tag, row)
+		_, older := l.row(prev)
+		older[rowLinks] = older[rowLinks]>>32<<32 | uint64(uint32(row))
+	}
 	l.rows++
 	c.added(n, time, l.spec.Ordered)
 	l.next = min(l.next, c.min)
 	return row
 }
 
-// settleSide sets the side words of a new row.
-func (l *Log) settleSide(rec []uint64) {
-	clear(rec[l.form.side:])
-	if l.spec.TTL > 0 {
-		rec[l.form.stamp] = uint64(l.clock.now)
+// open gives the chunk that takes the next row, whose key has the given number of words.
+func (l *Log) open(time int64, words int) *chunk {
+	if l.form.key != words && l.form.key != manyKeys {
+		if l.form.key == unknownKey {
+			l.form = newRowForm(l.spec, words)
+		} else {
+			l.form = newRowForm(l.spec, manyKeys)
+		}
+		l.last = nil
 	}
-}
-
-// chainNewest makes row the newest of its key and gives the one that was.
-func (l *Log) chainNewest(k Key, row Row) Row {
-	m := l.index.Of(k.Group)
-	r, inserted := m.Upsert(k)
-	w := &m.Touch(r)[0]
-	prev := Row(*w)
-	*w = uint64(row)
-	if inserted {
-		return 0
-	}
-	if p := l.rec(prev); p != nil {
-		p[rowNext] = uint64(row)
-	}
-	return prev
-}
-
-// open gives the chunk that takes the next row.
-func (l *Log) open(time int64) *chunk {
 	c := l.last
-	if c != nil && c.n > 0 && l.spec.Span > 0 && c.n >= 64 && max(c.max, time)-min(c.min, time) > l.spec.Span {
+	if c != nil && l.spec.Span > 0 && c.n >= 64 && max(c.max, time)-min(c.min, time) > l.spec.Span {
 		c = nil
 	}
 	if c == nil || c.n == chunkRows {
-		c = &chunk{number: l.base + uint64(len(l.dir)), stride: l.form.stride}
+		if n := l.base + uint64(len(l.dir)); uint32(n<<chunkBits+chunkRows) == 0 {
+			l.dir = append(l.dir, nil) // the low half of its last row would be 0, see rowIndex
+		}
+		c = &chunk{number: l.base + uint64(len(l.dir)), form: l.form, stride: l.form.stride}
 		l.dir = append(l.dir, c)
 		l.last = c
 	}
-	if len(c.rows)+l.form.stride > cap(c.rows) {
+	if len(c.rows)+c.stride > cap(c.rows) {
 		l.grow(c)
 	}
 	return c
@@ -138,10 +164,10 @@ func (l *Log) open(time int64) *chunk {
 
 // grow gives a chunk room for more rows.
 func (l *Log) grow(c *chunk) {
-	full := chunkRows * l.form.stride
-	want := min(max(2*cap(c.rows), 16*l.form.stride), full)
+	full := chunkRows * c.stride
+	want := min(max(2*cap(c.rows), 16*c.stride), full)
 	var rows []uint64
-	if n := len(l.free); want == full && n > 0 {
+	if n := len(l.free); want == full && n > 0 && cap(l.free[n-1]) >= full {
 		rows, l.free = l.free[n-1], l.free[:n-1]
 	} else {
 		rows = allocWords(want)
@@ -151,57 +177,78 @@ func (l *Log) grow(c *chunk) {
 	c.rows = rows
 }
 
+// row gives the chunk and the words of a row that is there, nil if it is not.
+func (l *Log) row(r Row) (*chunk, []uint64) {
+	n := uint64(r-1)>>chunkBits - l.base
+	if n >= uint64(len(l.dir)) {
+		return nil, nil
+	}
+	c := l.dir[n]
+	if c == nil {
+		return nil, nil
+	}
+	pos := uint64(r-1) & (chunkRows - 1)
+	if c.nums != nil {
+		return c, c.sparse(pos)
+	}
+	o := int(pos) * c.stride
+	if o >= len(c.rows) {
+		return c, nil
+	}
+	return c, c.rows[o : o+c.stride]
+}
+
+// prev gives the row of the same key before a row, 0 if there is none. It may be gone already.
+func (l *Log) prev(rec []uint64) Row { return l.whole(uint32(rec[rowLinks] >> 32)) }
+
+// newer gives the row of the same key after a row, 0 if there is none.
+func (l *Log) newer(rec []uint64) Row { return l.whole(uint32(rec[rowLinks])) }
+
 // rec gives the words of a row that is there, nil if it is not.
 func (l *Log) rec(r Row) []uint64 {
-	if r == 0 {
-		return nil
-	}
-	n := uint64(r-1)>>chunkBits - l.base
-	if n >= uint64(len(l.dir)) || l.dir[n] == nil {
-		return nil
-	}
-	return l.dir[n].at(uint64(r-1) & (chunkRows - 1))
+	_, rec := l.row(r)
+	return rec
 }
 
 // Newest gives the row of a key that was appended last, 0 if there is none.
 func (l *Log) Newest(k Key) Row {
-	m := l.index.groups[k.Group-l.index.first]
-	if m == nil {
-		return 0
-	}
-	r := m.Find(k)
-	if r == 0 {
-		return 0
-	}
-	return l.alive(Row(m.Get(r)[0]))
+	_, _, r := l.find(k)
+	return l.alive(r)
 }
 
 // Prev gives the row of the same key that was appended before r, 0 if there is none.
 func (l *Log) Prev(r Row) Row {
-	rec := l.rec(r)
+	_, rec := l.row(r)
 	if rec == nil {
 		return 0
 	}
-	return l.alive(Row(rec[rowPrev]))
+	return l.alive(l.prev(rec))
 }
 
-// alive gives r or the first row behind it in its chain that has not expired.
+// alive gives r or the first row behind it in its chain that is there and has not expired.
 func (l *Log) alive(r Row) Row {
-	for r != 0 {
-		rec := l.rec(r)
-		if rec == nil {
-			return 0 // every older chunk is gone as well
+	if l.spec.TTL > 0 {
+		for r != 0 {
+			c, rec := l.row(r)
+			if rec == nil {
+				return 0 // every older chunk is gone as well
+			}
+			if !l.expired(c, rec) {
+				return r
+			}
+			r = l.prev(rec)
 		}
-		if l.spec.TTL == 0 || !l.expired(rec) {
-			return r
-		}
-		r = Row(rec[rowPrev])
+		return 0
 	}
-	return 0
+	// The row is there if its chunk is: one that was taken out of a chunk left its chain.
+	if n := uint64(r-1)>>chunkBits - l.base; n >= uint64(len(l.dir)) || l.dir[n] == nil {
+		return 0
+	}
+	return r
 }
 
-func (l *Log) expired(rec []uint64) bool {
-	return int64(rec[l.form.stamp])+l.spec.TTL.Milliseconds() <= l.clock.now
+func (l *Log) expired(c *chunk, rec []uint64) bool {
+	return int64(rec[c.form.stamp])+l.spec.TTL.Milliseconds() <= l.clock.now
 }
 
 // Time gives the time of a row, in ms.
@@ -210,46 +257,41 @@ func (l *Log) Time(r Row) int64 { return int64(l.rec(r)[rowTime]) }
 // Emit appends the columns of a row to as many columns of a batch, which the caller then counts with Push. Text is not
 // copied; it never changes.
 func (l *Log) Emit(r Row, cols []*types.Column) {
-	c := l.dir[uint64(r-1)>>chunkBits-l.base]
-	l.form.emit(c, c.at(uint64(r-1)&(chunkRows-1)), cols)
+	c, rec := l.row(r)
+	c.form.emit(c, rec, cols)
 }
 
 // Equal reports whether the columns of a row are those of row i of cols: NULL equals NULL, floating values are equal
 // bit by bit.
 func (l *Log) Equal(r Row, cols []*types.Column, i int32) bool {
-	c := l.dir[uint64(r-1)>>chunkBits-l.base]
-	return l.form.equal(c, c.at(uint64(r-1)&(chunkRows-1)), cols, i)
+	c, rec := l.row(r)
+	return c.form.equal(c, rec, cols, i)
 }
 
 // Side gives the side words of a row, to read.
 func (l *Log) Side(r Row) []uint64 {
-	rec := l.rec(r)
-	return rec[l.form.side : l.form.side+l.spec.Side]
+	c, rec := l.row(r)
+	return rec[c.form.side:c.form.stamp]
 }
 
 // Touch gives the side words of a row, to write, and renews its TTL stamp.
 func (l *Log) Touch(r Row) []uint64 {
-	rec := l.rec(r)
-	l.touch(r, rec)
+	c, rec := l.row(r)
+	l.touch(r, c, rec)
 	if l.spec.TTL > 0 {
-		rec[l.form.stamp] = uint64(l.clock.now)
+		rec[c.form.stamp] = uint64(l.clock.now)
 	}
-	return rec[l.form.side : l.form.side+l.spec.Side]
+	return rec[c.form.side:c.form.stamp]
 }
 
 // Delete takes a row out.
 func (l *Log) Delete(r Row) {
-	rec := l.rec(r)
+	c, rec := l.row(r)
 	if rec == nil || rec[rowHead]&deadFlag != 0 {
 		return
 	}
-	l.touch(r, rec)
-	l.unchain(r, rec)
-	l.bury(l.dir[uint64(r-1)>>chunkBits-l.base], rec)
-}
-
-// bury marks a row, already out of its chain, as dead.
-func (l *Log) bury(c *chunk, rec []uint64) {
+	l.touch(r, c, rec)
+	l.unchain(r, c, rec)
 	rec[rowHead] |= deadFlag
 	l.rows--
 	if c.dead++; c != l.last && 2*c.dead > c.n {
@@ -258,28 +300,18 @@ func (l *Log) bury(c *chunk, rec []uint64) {
 }
 
 // unchain takes a row out of the chain of its key.
-func (l *Log) unchain(r Row, rec []uint64) {
-	prev, next := Row(rec[rowPrev]), Row(rec[rowNext])
-	older := l.rec(prev)
-	if older != nil {
-		older[rowNext] = uint64(next)
+func (l *Log) unchain(r Row, c *chunk, rec []uint64) {
+	prev, next := l.prev(rec), l.newer(rec)
+	if older := l.rec(prev); older != nil {
+		older[rowLinks] = older[rowLinks]>>32<<32 | uint64(uint32(next))
 	} else {
 		prev = 0
 	}
 	if newer := l.rec(next); newer != nil {
-		newer[rowPrev] = uint64(prev)
+		newer[rowLinks] = newer[rowLinks]&(1<<32-1) | uint64(prev)<<32
 		return
 	}
-	c := l.dir[uint64(r-1)>>chunkBits-l.base]
-	if prev == 0 {
-		l.unindex(c, rec)
-		return
-	}
-	key, tag, group := c.key(rec)
-	m := l.index.Of(group)
-	if _, o, ok := m.lookup(key, tag); ok {
-		m.recs[m.valuesAt(o)] = uint64(prev)
-	}
+	l.renew(c, rec, c.indexFrom(uint64(r-1)&(chunkRows-1)), r, prev)
 }
 
 // Sweep looks at up to max rows of a log with a TTL and takes out those that have expired. Operators call it now and
@@ -299,8 +331,8 @@ func (l *Log) Sweep(max int) {
 			continue
 		}
 		l.swept++
-		if rec := c.nth(pos); rec[rowHead]&deadFlag == 0 && l.expired(rec) {
-			l.Delete(c.row(pos))
+		if rec := c.nth(pos); rec[rowHead]&deadFlag == 0 && l.expired(c, rec) {
+			l.Delete(c.name(pos))
 		}
 		if c.n == c.dead && c != l.last {
 			l.drop(int(i))
@@ -315,7 +347,10 @@ func (l *Log) Sweep(max int) {
 func (l *Log) descriptor() *Descriptor { return &l.desc }
 func (l *Log) layouts(f func(*layout)) { f(&l.snap.lay) }
 func (l *Log) size() int64 {
-	n := l.index.size() + int64(8*cap(l.dir))
+	n := int64(8 * cap(l.dir))
+	for i := range l.index {
+		n += int64(8*cap(l.index[i].slots)) + 40
+	}
 	for _, c := range l.dir {
 		if c != nil {
 			n += c.memory()

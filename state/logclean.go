@@ -82,7 +82,7 @@ func (l *Log) drop(i int) {
 	for j := range c.n {
 		rec := c.nth(j)
 		if l.snap.draining {
-			l.early(c.row(j), rec)
+			l.early(c.name(j), c, rec)
 		}
 		if rec[rowHead]&deadFlag != 0 {
 			continue
@@ -90,9 +90,9 @@ func (l *Log) drop(i int) {
 		l.rows--
 		switch {
 		case !front:
-			l.unchain(c.row(j), rec)
-		case rec[rowNext] == 0: // with nothing older left, the key has no row
-			l.unindex(c, rec)
+			l.unchain(c.name(j), c, rec)
+		case uint32(rec[rowLinks]) == 0: // with nothing older left, the key has no row
+			l.renew(c, rec, j, c.name(j), 0)
 		}
 	}
 	l.replaced(c)
@@ -102,15 +102,6 @@ func (l *Log) drop(i int) {
 	}
 	if cap(c.rows) == chunkRows*c.stride && len(l.free) < 4 && l.snap.held[c.number] != c {
 		l.free = append(l.free, c.rows)
-	}
-}
-
-// unindex takes the key of a row out of the index.
-func (l *Log) unindex(c *chunk, rec []uint64) {
-	key, tag, group := c.key(rec)
-	m := l.index.Of(group)
-	if slot, o, ok := m.lookup(key, tag); ok {
-		m.remove(slot, o)
 	}
 }
 
@@ -133,15 +124,15 @@ func (l *Log) trim() {
 // thin replaces a chunk by one with only those live rows that keep names; the others leave their chains.
 func (l *Log) thin(c *chunk, keep func(rec []uint64) bool) {
 	i := c.number - l.base
-	n := &chunk{number: c.number, stride: c.stride, nums: []uint16{}}
+	n := &chunk{number: c.number, form: c.form, stride: c.stride, nums: []uint16{}}
 	for j := range c.n {
 		rec := c.nth(j)
 		if l.snap.draining {
-			l.early(c.row(j), rec)
+			l.early(c.name(j), c, rec)
 		}
 		if rec[rowHead]&deadFlag == 0 && !keep(rec) {
 			l.rows--
-			l.unchain(c.row(j), rec)
+			l.unchain(c.name(j), c, rec)
 			rec[rowHead] |= goneFlag
 		}
 	}
@@ -169,21 +160,19 @@ func (l *Log) thin(c *chunk, keep func(rec []uint64) bool) {
 // copyRow appends row j of c to n, links, flags and side words included.
 func (l *Log) copyRow(n, c *chunk, j int) {
 	rec := c.nth(j)
-	n.nums = append(n.nums, uint16(c.row(j)-1)&(chunkRows-1))
-	at := len(n.rows)
+	n.nums = append(n.nums, uint16(c.name(j)-1)&(chunkRows-1))
+	n.groups = append(n.groups, c.groups[j])
+	at, f := len(n.rows), c.form
 	n.rows = append(n.rows, rec...)
-	to := n.rows[at : at+n.stride]
-	to[rowHead] = rec[rowHead]&(1<<32-1) | uint64(len(n.keys))<<32
-	key, _, _ := c.key(rec)
-	head := rec[rowHead] >> 32
-	n.keys = append(n.keys, c.keys[head])
-	if len(key) >= longRow {
-		n.keys = append(n.keys, uint64(len(key)))
+	to := n.rows[at : at+f.stride]
+	if f.key == manyKeys {
+		key := c.key(rec)
+		to[rowKey] = uint64(len(n.keys))<<32 | uint64(len(key))
+		n.keys = append(n.keys, key...)
 	}
-	n.keys = append(n.keys, key...)
-	for i, p := range l.form.phys {
-		if p >= textPhys && !l.form.null(rec, i) {
-			to[l.form.at[i]] = n.text.put(c.text.get(rec[l.form.at[i]]))
+	for i, p := range f.phys {
+		if p >= textPhys && !f.null(rec, i) {
+			to[f.at[i]] = n.text.put(c.text.get(rec[f.at[i]]))
 		}
 	}
 	time := int64(rec[rowTime])
@@ -215,7 +204,7 @@ func (l *Log) Leave(bound int64, f func(Row)) {
 				break
 			}
 			if rec[rowHead]&deadFlag == 0 {
-				l.leave = append(l.leave, leaving{int64(rec[rowTime]), c.row(i)})
+				l.leave = append(l.leave, leaving{int64(rec[rowTime]), c.name(i)})
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func (l *Log) load(b blob, keep Range) error {
 
 // loadRow appends one row.
 func (l *Log) loadRow(r *recordReader, subtask int, keep Range) error {
-	f := &l.form
+	f := l.form
 	head, err := r.take(2)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (l *Log) loadRow(r *recordReader, subtask int, keep Range) error {
 	if err != nil {
 		return err
 	}
-	vals, err := r.take(uint64(f.side - rowNulls - f.nulls))
+	vals, err := r.take(uint64(f.side - f.cols))
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,8 @@ func (l *Log) loadRow(r *recordReader, subtask int, keep Range) error {
 	}
 	row := l.Append(Key{words, head[1] &^ (1<<32 - 1), group}, int64(time), cols, 0)
 	if l.spec.TTL > 0 && r.stamped {
-		l.rec(row)[f.stamp] = stamp
+		c, rec := l.row(row)
+		rec[c.form.stamp] = stamp
 	}
 	l.loading.names[subtask] = append(l.loading.names[subtask], loadedRow{Row(head[0]), row})
 	return nil
@@ -99,12 +100,12 @@ func (l *Log) loadRow(r *recordReader, subtask int, keep Range) error {
 
 // loadColumns makes one-row columns of a record's values.
 func (l *Log) loadColumns(r *recordReader, nulls, vals []uint64) ([]*types.Column, error) {
-	f := &l.form
+	f := l.form
 	cols := make([]*types.Column, len(f.types))
 	for j, p := range f.phys {
 		col := types.NewColumn(f.types[j].Optional(), 1)
 		cols[j] = col
-		w := vals[f.at[j]-rowNulls-f.nulls:]
+		w := vals[f.at[j]-f.cols:]
 		if nulls[j/64]>>(j%64)&1 != 0 {
 			col.AppendNull()
 			continue
@@ -168,16 +169,16 @@ func (l *Log) loadSide(r *recordReader, subtask int) error {
 	if !ok {
 		return nil
 	}
-	rec := l.rec(names[i].is)
+	c, rec := l.row(names[i].is)
 	switch {
 	case rec == nil:
 	case dead:
 		l.Delete(names[i].is)
 	default:
-		copy(rec[l.form.side:l.form.stamp], side)
+		copy(rec[c.form.side:c.form.stamp], side)
 		l.loading.sided = true
 		if l.spec.TTL > 0 && r.stamped {
-			rec[l.form.stamp] = stamp
+			rec[c.form.stamp] = stamp
 		}
 	}
 	return nil

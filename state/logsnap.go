@@ -97,14 +97,14 @@ func (l *Log) arrange() {
 }
 
 // touch notes that side words are about to be written, or a row to die.
-func (l *Log) touch(r Row, rec []uint64) {
+func (l *Log) touch(r Row, c *chunk, rec []uint64) {
 	s := &l.snap
 	if rec[rowHead]&markMask == s.lay.cur || s.off {
 		return
 	}
 	l.arrange()
 	if s.draining {
-		l.early(r, rec)
+		l.early(r, c, rec)
 	}
 	rec[rowHead] = rec[rowHead]&^markMask | s.lay.cur
 	switch {
@@ -117,12 +117,12 @@ func (l *Log) touch(r Row, rec []uint64) {
 }
 
 // early encodes the side words of a row that is waiting to be drained, because they or the row are about to go.
-func (l *Log) early(r Row, rec []uint64) {
+func (l *Log) early(r Row, c *chunk, rec []uint64) {
 	l.arrange()
 	s := &l.snap
 	mark := rec[rowHead] & markMask
 	if s.base {
-		if r < s.walk || r >= s.end || mark == s.lay.cur || !l.sided(rec) {
+		if r < s.walk || r >= s.end || mark == s.lay.cur || !c.form.sided(rec) {
 			return
 		}
 	} else if mark != s.lay.closed {
@@ -133,17 +133,17 @@ func (l *Log) early(r Row, rec []uint64) {
 	}
 	if _, ok := s.early[r]; !ok {
 		s.early[r] = len(s.buf)
-		s.buf = l.encodeSide(s.buf, r, rec)
+		s.buf = l.encodeSide(s.buf, r, c, rec)
 	}
 	rec[rowHead] &^= markMask
 }
 
 // sided reports whether a row has something to say beside its columns.
-func (l *Log) sided(rec []uint64) bool {
+func (f *rowForm) sided(rec []uint64) bool {
 	if rec[rowHead]&deadFlag != 0 {
 		return true
 	}
-	for _, w := range rec[l.form.side:l.form.stamp] {
+	for _, w := range rec[f.side:f.stamp] {
 		if w != 0 {
 			return true
 		}
@@ -153,13 +153,13 @@ func (l *Log) sided(rec []uint64) bool {
 
 // encodeSide appends the key group, which is not part of the record, and the record: the row, the dead flag or 0, and
 // the side words and the stamp of a row that is alive.
-func (l *Log) encodeSide(dst []uint64, r Row, rec []uint64) []uint64 {
-	_, _, group := l.dir[uint64(r-1)>>chunkBits-l.base].key(rec)
+func (l *Log) encodeSide(dst []uint64, r Row, c *chunk, rec []uint64) []uint64 {
+	group := c.groups[c.indexFrom(uint64(r-1)&(chunkRows-1))]
 	dst = append(dst, uint64(group), uint64(r), rec[rowHead]&deadFlag)
 	if rec[rowHead]&deadFlag != 0 {
 		return dst
 	}
-	return append(dst, rec[l.form.side:]...)
+	return append(dst, rec[c.form.side:]...)
 }
 
 // sideSize is the length of a record of encodeSide.
@@ -233,7 +233,7 @@ func (l *Log) frozenChunk(number uint64) (*chunk, int) {
 		return nil, 0
 	}
 	n := c.n
-	if c.row(max(n, 1)-1) >= s.end && c.nums == nil {
+	if c.name(max(n, 1)-1) >= s.end && c.nums == nil {
 		n = int(uint64(s.end-1) - number<<chunkBits)
 	}
 	return c, n
@@ -260,9 +260,8 @@ func (l *Log) drainChunk(w *blobWriter, budget int) (int, error) {
 			continue // dead at the freeze
 		}
 		budget--
-		_, _, group := c.key(rec)
 		w.words = l.encodeRow(w.words[:0], c, s.at)
-		if err := w.record(group, w.words); err != nil {
+		if err := w.record(int32(c.groups[s.at]), w.words); err != nil {
 			return 0, err
 		}
 	}
@@ -298,10 +297,9 @@ func (l *Log) beginChunk(w *blobWriter, c *chunk, n int) (from int) {
 // encodeRow appends the record of a row: its name, the head of its key and the key as the chunk has them, time, NULL
 // bits, the words of the columns with length plus one in the place of a text, the stamp, and the texts, padded.
 func (l *Log) encodeRow(dst []uint64, c *chunk, i int) []uint64 {
-	rec, f := c.nth(i), &l.form
-	key, _, _ := c.key(rec)
-	o := rec[rowHead] >> 32
-	dst = append(dst, uint64(c.row(i)), c.keys[o])
+	rec, f := c.nth(i), c.form
+	key := c.key(rec)
+	dst = append(dst, uint64(c.name(i)), rec[rowHead]>>32<<32|uint64(c.groups[i])<<16|min(uint64(len(key)), longRow))
 	if len(key) >= longRow {
 		dst = append(dst, uint64(len(key)))
 	}
@@ -309,8 +307,9 @@ func (l *Log) encodeRow(dst []uint64, c *chunk, i int) []uint64 {
 	if f.nulls == 0 {
 		dst = append(dst, rec[rowHead]>>nullShift&(1<<headNulls-1))
 	}
-	first := len(dst) - rowNulls
-	dst = append(dst, rec[rowNulls:f.side]...)
+	dst = append(dst, rec[f.nullAt:f.cols]...)
+	first := len(dst) - f.cols
+	dst = append(dst, rec[f.cols:f.side]...)
 	if l.spec.TTL > 0 {
 		dst = append(dst, rec[f.stamp])
 	}
@@ -338,9 +337,9 @@ func (l *Log) nextSide(dst []uint64) (_ []uint64, more bool) {
 		if out, ok := l.takeEarly(dst, r); ok {
 			return out, true
 		}
-		if rec := l.rec(r); rec != nil && rec[rowHead]&markMask == s.lay.closed {
+		if c, rec := l.row(r); rec != nil && rec[rowHead]&markMask == s.lay.closed {
 			rec[rowHead] &^= markMask
-			return l.encodeSide(dst, r, rec), true
+			return l.encodeSide(dst, r, c, rec), true
 		}
 	}
 	for r := range s.early { // of rows that are gone
@@ -376,7 +375,7 @@ func (l *Log) nextWalked(dst []uint64) ([]uint64, bool) {
 			s.walk = Row((number+1)<<chunkBits) + 1
 			continue
 		}
-		r, rec := c.row(i), c.nth(i)
+		r, rec := c.name(i), c.nth(i)
 		s.walk = r + 1
 		if r >= s.end {
 			break
@@ -388,8 +387,8 @@ func (l *Log) nextWalked(dst []uint64) ([]uint64, bool) {
 			continue
 		}
 		rec[rowHead] &^= markMask
-		if l.sided(rec) {
-			return l.encodeSide(dst, r, rec), true
+		if c.form.sided(rec) {
+			return l.encodeSide(dst, r, c, rec), true
 		}
 	}
 	return dst, false

@@ -93,6 +93,13 @@ func (m *Map) same(o uint32, key []uint64) bool {
 
 // lookup gives the slot and the offset of a key's record.
 func (m *Map) lookup(key []uint64, tag uint32) (slot uint32, o uint32, ok bool) {
+	if len(key) == 1 {
+		return m.lookupWord(key[0], tag)
+	}
+	return m.lookupWords(key, tag)
+}
+
+func (m *Map) lookupWords(key []uint64, tag uint32) (slot uint32, o uint32, ok bool) {
 	if len(m.slots) == 0 {
 		return 0, 0, false
 	}
@@ -106,6 +113,28 @@ func (m *Map) lookup(key []uint64, tag uint32) (slot uint32, o uint32, ok bool) 
 			if o := uint32(s) - 1; m.same(o, key) {
 				return p, o, true
 			}
+		}
+	}
+}
+
+// lookupWord is lookup for the commonest keys, those of one word.
+func (m *Map) lookupWord(key uint64, tag uint32) (slot uint32, o uint32, ok bool) {
+	slots, recs := m.slots, m.recs
+	if len(slots) == 0 {
+		return 0, 0, false
+	}
+	mask := uint32(len(slots) - 1)
+	for p := tag >> (m.shift & 31); ; p++ {
+		p &= mask
+		s := slots[p]
+		if s == 0 {
+			return p, 0, false
+		}
+		if uint32(s>>32) != tag {
+			continue
+		}
+		if o := uint32(s); int(o) < len(recs) && recs[o] == key && recs[o-1]>>wordsShift&0xFF == 1 {
+			return p, o - 1, true
 		}
 	}
 }
