@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -22,6 +23,37 @@ const (
 
 	leaderTry = 100 // attempts to find a leader, about a minute and a half
 )
+
+// fetchLimits are the consumer settings of a table.
+type fetchLimits struct {
+	partition int32         // bytes asked of one partition at once
+	answer    int32         // bytes of a whole answer
+	least     int32         // bytes that the broker waits for
+	wait      time.Duration // and for how long
+}
+
+// fetchLimits reads the consumer settings, by Kafka's names and with defaults of our own.
+func (p properties) fetchLimits() (l fetchLimits, err error) {
+	for _, s := range []struct {
+		key  string
+		to   *int32
+		def  int64
+		from int64
+	}{
+		{"max.partition.fetch.bytes", &l.partition, fetchBytes, 1},
+		{"fetch.max.bytes", &l.answer, answerBytes, 1},
+		{"fetch.min.bytes", &l.least, 1, 0},
+	} {
+		n, err := p.int(s.key, s.def, s.from, math.MaxInt32)
+		if err != nil {
+			return l, err
+		}
+		*s.to = int32(n)
+	}
+	l.partition = min(l.partition, giantBytes)
+	l.wait, err = p.millis("fetch.max.wait.ms", longWait)
+	return l, err
+}
 
 // lostReason says why a partition has no fetcher.
 type lostReason uint8
@@ -302,7 +334,7 @@ func (f *fetcher) pick() ([]*partition, time.Duration, bool) {
 			return nil, 0, false
 		}
 		var parts []*partition
-		wait := longWait
+		wait := r.lim.wait
 		for _, p := range f.parts {
 			switch {
 			case p.empty >= emptyTries && p.bytes == 0:
@@ -310,7 +342,7 @@ func (f *fetcher) pick() ([]*partition, time.Duration, bool) {
 			case p.bytes < aheadBytes && r.buffered < totalBytes:
 				parts = append(parts, p)
 			default:
-				wait = shortWait
+				wait = min(wait, shortWait)
 			}
 		}
 		if len(parts) > 0 {
@@ -321,7 +353,7 @@ func (f *fetcher) pick() ([]*partition, time.Duration, bool) {
 }
 
 func (f *fetcher) request(parts []*partition, wait time.Duration) *sarama.FetchRequest {
-	req := &sarama.FetchRequest{Version: 11, MaxWaitTime: int32(wait.Milliseconds()), MinBytes: 1, MaxBytes: answerBytes}
+	req := &sarama.FetchRequest{Version: 11, MaxWaitTime: int32(wait.Milliseconds()), MinBytes: f.r.lim.least, MaxBytes: f.r.lim.answer}
 	if f.r.src.props.readCommitted() {
 		req.Isolation = sarama.ReadCommitted
 	}
@@ -386,6 +418,10 @@ func (r *reader) put(p *partition, block *sarama.FetchResponseBlock, rs records)
 	p.bytes += c.bytes
 	r.buffered += c.bytes
 	p.chunks = append(p.chunks, c)
+	// Behind the others: when an answer is full, the broker leaves out what stands last in the request.
+	if i := slices.Index(p.fetcher.parts, p); i >= 0 {
+		p.fetcher.parts = append(slices.Delete(p.fetcher.parts, i, i+1), p)
+	}
 	return true
 }
 

@@ -49,6 +49,7 @@ func TestValidation(t *testing.T) {
 		{name: "parallelism that is no number", options: []string{"scan.parallelism", "x"}, err: `For input string: "x"`},
 		{name: "address", options: []string{"properties.bootstrap.servers", "kafka"}, err: "Invalid broker address 'kafka' in 'properties.bootstrap.servers': host:port is expected."},
 		{name: "isolation", options: []string{"properties.isolation.level", "serializable"}, err: "Could not parse value 'serializable' for key 'properties.isolation.level'.: one of read_committed, read_uncommitted is expected"},
+		{name: "fetch size", options: []string{"properties.max.partition.fetch.bytes", "0"}, err: "Could not parse value '0' for key 'properties.max.partition.fetch.bytes'.: a whole number from 1 to 2147483647 is expected"},
 		{name: "key store", options: []string{"properties.security.protocol", "SSL", "properties.ssl.truststore.type", "JKS"}, err: "'properties.ssl.truststore.type' = 'JKS' is not supported: convert the store to PEM."},
 		{name: "no password", options: []string{"properties.security.protocol", "SASL_SSL", "properties.sasl.mechanism", "PLAIN"}, err: "'properties.sasl.jaas.config' must name a login module"},
 		{name: "pattern", options: []string{"topic", "", "topic-pattern", "a("}, err: "Could not parse value 'a(' for key 'topic-pattern'."},

@@ -15,6 +15,7 @@ type reader struct {
 	wake func()
 	c    *client
 	dec  *decoding
+	lim  fetchLimits
 
 	// Of the task's goroutine.
 	parts []*partition // assigned and not ended
@@ -62,7 +63,7 @@ func (s *sourceSpec) read(env connectors.Env, wake func()) (connectors.Reader, e
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{src: s, env: env, wake: wake, dec: dec, fetchers: map[string]*fetcher{}}
+	r := &reader{src: s, env: env, wake: wake, dec: dec, lim: s.limits, fetchers: map[string]*fetcher{}}
 	r.cond = sync.NewCond(&r.mu)
 	if env.Metrics != nil {
 		env.Metrics("pendingRecords", r.pending)
@@ -97,7 +98,7 @@ func (r *reader) Assign(splits []connectors.Split) error {
 		if err != nil {
 			return err
 		}
-		added = append(added, &partition{split: s, next: s.offset, limit: fetchBytes, lost: lostNew})
+		added = append(added, &partition{split: s, next: s.offset, limit: r.lim.partition, lost: lostNew})
 	}
 	r.parts = append(r.parts, added...)
 	r.mu.Lock()

@@ -17,6 +17,7 @@ type sourceSpec struct {
 	startup   bound
 	bounded   bound
 	discovery time.Duration
+	limits    fetchLimits
 }
 
 // source plans a scan.
@@ -33,6 +34,9 @@ func (k *Kafka) source(req connectors.ScanRequest) (*connectors.Source, error) {
 		return nil, err
 	}
 	if src.discovery, err = req.Table.Options.Duration(optDiscovery); err != nil {
+		return nil, err
+	}
+	if src.limits, err = s.props.fetchLimits(); err != nil {
 		return nil, err
 	}
 	parallelism, err := positive(req.Table.Options, optScanParallel)
