@@ -81,11 +81,20 @@ func (h *host) running() string {
 		return ""
 	}
 	addr := strings.TrimSpace(string(text))
-	id, err := os.ReadFile(filepath.Join(h.dir, "cluster"))
-	if err != nil || clusterOf(addr) != strings.TrimSpace(string(id)) {
+	id := h.storedID()
+	if id == "" || clusterOf(addr, time.Second) != id {
 		return ""
 	}
 	return addr
+}
+
+// storedID is the directory's cluster id, "" before there is one.
+func (h *host) storedID() string {
+	text, err := os.ReadFile(filepath.Join(h.dir, "cluster"))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
 }
 
 // start takes the directory and opens the broker; false when another process holds it. h.mu is held.
@@ -171,6 +180,9 @@ func (h *host) ports() []int {
 	return append(ps, 0)
 }
 
+// clusterPrefix begins the cluster id of every embedded broker, so that one can be told from a real broker.
+const clusterPrefix = "runnel-"
+
 // clusterID gives the directory's cluster id, a random one that is made at the first start.
 func (h *host) clusterID() (string, error) {
 	path := filepath.Join(h.dir, "cluster")
@@ -183,7 +195,7 @@ func (h *host) clusterID() (string, error) {
 	}
 	var raw [8]byte
 	rand.Read(raw[:])
-	id := "runnel-" + hex.EncodeToString(raw[:])
+	id := clusterPrefix + hex.EncodeToString(raw[:])
 	if err := writeFile(path, []byte(id+"\n")); err != nil {
 		return "", fmt.Errorf("cluster id of the embedded broker: %w", err)
 	}

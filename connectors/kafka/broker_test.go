@@ -70,8 +70,8 @@ func TestChoice(t *testing.T) {
 	k := New(cfg)
 	r := &rig{t: t, k: k}
 	for addr, want := range map[string]bool{there: false, "localhost:0": true} {
-		if got, err := k.choose(r.ctx(), properties{"bootstrap.servers": addr}); err != nil || got != want {
-			t.Errorf("%s: embedded %v, %v", addr, got, err)
+		if got, err := k.choose(r.ctx(), properties{"bootstrap.servers": addr}); err != nil || got.embedded() != want {
+			t.Errorf("%s: %+v, %v", addr, got, err)
 		}
 	}
 	if len(notes) != 2 {
@@ -81,11 +81,11 @@ func TestChoice(t *testing.T) {
 	ln.Close()
 	k = New(cfg)
 	defer k.Close()
-	if got, err := k.choose(r.ctx(), properties{"bootstrap.servers": there}); err != nil || got {
+	if got, err := k.choose(r.ctx(), properties{"bootstrap.servers": there}); err != nil || got.embedded() {
 		t.Errorf("the real broker was replaced, %v", err)
 	}
-	if got, err := k.choose(r.ctx(), properties{"bootstrap.servers": "elsewhere:9092"}); err != nil || got {
-		t.Errorf("an address that is not its own: %v, %v", got, err)
+	if got, err := k.choose(r.ctx(), properties{"bootstrap.servers": "elsewhere:9092"}); err != nil || got.embedded() {
+		t.Errorf("an address that is not its own: %+v, %v", got, err)
 	}
 }
 
@@ -115,8 +115,8 @@ func TestPolicy(t *testing.T) {
 	}
 	// A name that does not resolve is given up as fast.
 	start := time.Now()
-	if probe(t.Context(), []string{"kafka.invalid:9092"}) {
-		t.Error("something answers at kafka.invalid")
+	if a := probe(t.Context(), []string{"kafka.invalid:9092"}); a != "" {
+		t.Errorf("%s answers", a)
 	}
 	if d := time.Since(start); d > time.Second {
 		t.Errorf("the probe took %v", d)
@@ -133,6 +133,48 @@ func TestPolicy(t *testing.T) {
 	late := New(embeddedConfig(dir, EmbeddedAsk, &notes))
 	if _, err := late.choose(r.ctx(), properties{"bootstrap.servers": "localhost:0"}); err == nil || !strings.Contains(err.Error(), "is not running; for an embedded broker, start with") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestNeighbour: a process with another directory finds the running embedded broker at an address that answers.
+func TestNeighbour(t *testing.T) {
+	var notes []string
+	one := New(embeddedConfig(t.TempDir(), EmbeddedAllowed, &notes))
+	defer one.Close()
+	r := &rig{t: t, k: one, servers: "kafka.invalid:9092"}
+	tab := r.table("shared", []string{"a INT"}, "scan.startup.mode", "earliest-offset", "scan.bounded.mode", "latest-offset")
+	r.writeRows(tab, "1")
+	cfg := embeddedConfig(t.TempDir(), EmbeddedAsk, &notes)
+	cfg.Addresses = []string{"kafka.invalid:9092", one.host.addr}
+	for range 2 { // and once more from the stored choice
+		two := New(cfg)
+		r.k = two
+		r.want(r.scan(tab, all(tab)).mustRead(-1), "+I 1")
+		if two.host.cluster != nil {
+			t.Error("it became a broker itself")
+		}
+		two.Close()
+	}
+}
+
+// TestOwnOtherName: the directory's own broker is known under a name that is used for the first time while it runs.
+func TestOwnOtherName(t *testing.T) {
+	var notes []string
+	dir := t.TempDir()
+	k := New(embeddedConfig(dir, EmbeddedAllowed, &notes))
+	r := &rig{t: t, k: k, servers: "kafka.invalid:9092"}
+	r.writeRows(r.table("x", []string{"a INT"}), "1")
+	addr := k.host.addr
+	k.Close()
+	cfg := embeddedConfig(dir, EmbeddedAllowed, &notes)
+	cfg.Addresses = append(cfg.Addresses, addr)
+	k = New(cfg)
+	defer k.Close()
+	r.k = k
+	tab := r.table("x", []string{"a INT"}, "scan.startup.mode", "earliest-offset", "scan.bounded.mode", "latest-offset")
+	r.want(r.scan(tab, all(tab)).mustRead(-1), "+I 1")
+	if c, err := k.choose(r.ctx(), properties{"bootstrap.servers": addr}); err != nil || c.Broker != embeddedBroker {
+		t.Errorf("%+v, %v", c, err)
 	}
 }
 

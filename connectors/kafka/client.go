@@ -30,11 +30,12 @@ func (k *Kafka) connect(ctx context.Context, props properties, create bool) (*cl
 	if err != nil {
 		return nil, err
 	}
-	embedded, err := k.choose(ctx, props)
+	who, err := k.choose(ctx, props)
 	if err != nil {
 		return nil, err
 	}
-	d := &dialer{k: k, embedded: embedded, conns: map[net.Conn]struct{}{}}
+	embedded := who.embedded()
+	d := &dialer{k: k, who: who, conns: map[net.Conn]struct{}{}}
 	cfg.Net.Proxy.Enable, cfg.Net.Proxy.Dialer = true, d
 	if embedded {
 		cfg.Metadata.AllowAutoTopicCreation = true
@@ -104,8 +105,8 @@ func unreachable(props properties, err error) error {
 // dialer makes sarama's connections: to the embedded broker whatever the address says, else to the address. It knows all
 // connections, so that a cancelled task can cut them.
 type dialer struct {
-	k        *Kafka
-	embedded bool
+	k   *Kafka
+	who choice
 
 	mu    sync.Mutex
 	done  bool
@@ -124,7 +125,10 @@ func (d *dialer) Dial(network, addr string) (net.Conn, error) {
 	if done {
 		return nil, errCut
 	}
-	if d.embedded {
+	switch d.who.Broker {
+	case elsewhereBroker:
+		addr = d.who.Via
+	case embeddedBroker:
 		ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
 		defer cancel()
 		a, err := d.k.host.address(ctx, d.k.cfg.Embedded == EmbeddedAllowed)
@@ -135,7 +139,7 @@ func (d *dialer) Dial(network, addr string) (net.Conn, error) {
 	}
 	conn, err := net.DialTimeout(network, addr, dialTimeout)
 	if err != nil {
-		if !d.embedded && d.k.standsFor([]string{addr}) {
+		if d.who.Broker == realBroker && d.k.standsFor([]string{addr}) {
 			err = fmt.Errorf("%w (a real broker was chosen for %s once; to choose anew, remove %s)", err, addr, d.k.choicePath())
 		}
 		return nil, err

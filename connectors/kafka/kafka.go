@@ -53,9 +53,9 @@ type Kafka struct {
 	host host
 
 	mu      sync.Mutex
-	chosen  map[string]bool // bootstrap address -> embedded, as read from or written to the choice file
-	noticed map[string]bool // notices that are given once
-	live    map[string]bool // transaction runs whose writers are open in this process
+	chosen  map[string]choice // by bootstrap address, as read from or written to the choice file
+	noticed map[string]bool   // notices that are given once
+	live    map[string]bool   // transaction runs whose writers are open in this process
 }
 
 // New makes the Kafka side of a process. Nothing is opened before the first use.
@@ -72,7 +72,7 @@ func New(cfg Config) *Kafka {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	k := &Kafka{cfg: cfg, chosen: map[string]bool{}, noticed: map[string]bool{}, live: map[string]bool{}}
+	k := &Kafka{cfg: cfg, chosen: map[string]choice{}, noticed: map[string]bool{}, live: map[string]bool{}}
 	k.host = host{dir: cfg.Dir, addresses: cfg.Addresses, retention: cfg.Retention, log: cfg.Log}
 	return k
 }
