@@ -9,7 +9,7 @@ import (
 // advise adds to e what is known of common slips at the token of index i.
 func (p *parser) advise(i int, e *Error) {
 	if help := p.slip(i, e); help != "" {
-		e.Help = append(e.Help, help)
+		e.Help = []string{help}
 		return
 	}
 	t := &p.toks[i]
@@ -31,6 +31,10 @@ func (p *parser) slip(i int, e *Error) string {
 	}
 	reserved := t.word() != nil && t.word().reserved
 	switch {
+	case i > 1 && prev.kind == tString && p.toks[i-2].kind == tString && slices.Contains(e.Expected, `"="`):
+		return fmt.Sprintf("= is missing between %s and %s", p.text(&p.toks[i-2]), p.text(&prev))
+	case i > 1 && prev.kind == tString && p.toks[i-2].kind == tString && t.kind == tEq:
+		return fmt.Sprintf("a comma is missing before %s", p.text(&prev))
 	case t.kind == tColon && next.kind == tColon:
 		return "a cast is written CAST(value AS type)"
 	case t.kind == tEq && next.kind == tEq:

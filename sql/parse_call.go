@@ -384,10 +384,6 @@ func (p *parser) formCall(w string) Expr {
 		}
 	case "OVERLAY":
 		c.Args = append(c.Args, p.expr())
-		if p.acceptOp(tComma) {
-			c.Args = append(c.Args, list(p, p.expr)...)
-			break
-		}
 		p.expect("PLACING")
 		c.Args = append(c.Args, p.expr())
 		p.expect("FROM")

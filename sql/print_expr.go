@@ -509,7 +509,9 @@ func (p *printer) fitsForm(c *FuncCall, w string) bool {
 		return n == 2 && symbol(0)
 	case "POSITION":
 		return n == 2 || n == 3
-	case "OVERLAY", "TRANSLATE":
+	case "OVERLAY":
+		return n == 3 || n == 4
+	case "TRANSLATE":
 		return n >= 2
 	case "CONVERT":
 		return n == 2 && symbol(1)
@@ -575,6 +577,8 @@ func (p *printer) formArgs(c *FuncCall, w string) bool {
 		between("FROM")
 	case "POSITION":
 		between("IN", "FROM")
+	case "OVERLAY":
+		between("PLACING", "FROM", "FOR")
 	case "CONVERT":
 		between("USING")
 	case "TRANSLATE":
