@@ -313,11 +313,12 @@ func pruneWindow(n *WindowAggregate, need needs) (Node, moves) {
 	below.readAggs(n.Keys, n.Aggs)
 	if n.Attached {
 		below.add(n.StartCol, n.EndCol)
+		n.Window.Partition = nil // of the table function below
 	} else {
 		below.add(n.Window.Column)
 	}
 	m := below.into(n, 0)
-	n.Keys, n.Aggs = m.all(n.Keys), m.aggs(n.Aggs)
+	n.Keys, n.Aggs, n.Window.Partition = m.all(n.Keys), m.aggs(n.Aggs), m.all(n.Window.Partition)
 	if n.Attached {
 		n.StartCol, n.EndCol = m[n.StartCol], m[n.EndCol]
 	} else {

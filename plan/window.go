@@ -341,7 +341,7 @@ func (g *grouping) windowAggregate(in *Calc, keys []int, calls []expr.AggCall, w
 		node, keys = expand(in, keys, g.sets)
 	}
 	a.Attached, a.StartCol, a.EndCol = true, w.start, w.end
-	if tvf := w.tvf; tvf != nil && a.pull(tvf, &node) {
+	if tvf := w.tvf; tvf != nil && a.pull(tvf, &node, groupColumns(keys, w)) {
 		a.Attached, a.StartCol, a.EndCol = false, -1, -1
 	}
 	a.Inputs = []Node{node}
@@ -388,17 +388,46 @@ func (g *grouping) windowAggregate(in *Calc, keys []int, calls []expr.AggCall, w
 
 // pull takes the table function out from under the Calcs between it and the aggregate, which then makes the windows
 // itself. The window columns that those Calcs pass on are replaced by nulls that nobody reads.
-func (a *WindowAggregate) pull(tvf *WindowTableFunction, node *Node) bool {
+//
+// Sessions are those of their own keys: they are pulled only where the aggregate has just the same.
+func (a *WindowAggregate) pull(tvf *WindowTableFunction, node *Node, keys []int) bool {
+	if tvf.Window.Kind == Session {
+		var partition []int
+		for _, k := range keys {
+			partition = append(partition, origin(*node, k, tvf))
+		}
+		if !subset(partition, tvf.Window.Partition) || !subset(tvf.Window.Partition, partition) {
+			return false
+		}
+		a.Window.Partition = keys
+	}
 	in, col, ok := withoutWindow(*node, tvf)
 	if !ok {
 		return false
 	}
 	a.Window.Column = col
-	if a.Window.Kind == Session && len(a.Window.Partition) > 0 {
-		a.Window.Partition = nil // the session's keys are among the aggregate's
-	}
 	*node = in
 	return true
+}
+
+// groupColumns are the keys that are no window columns.
+func groupColumns(keys []int, w *windowProps) []int {
+	return slices.DeleteFunc(slices.Clone(keys), func(k int) bool { return k == w.start || k == w.end || k == w.time })
+}
+
+// origin follows a column down to the table function: its index there, -1 for a computed one.
+func origin(n Node, col int, tvf *WindowTableFunction) int {
+	switch n := n.(type) {
+	case *WindowTableFunction:
+		if n == tvf {
+			return col
+		}
+	case *Calc:
+		if c, ok := n.Exprs[col].(*expr.Col); ok {
+			return origin(n.Inputs[0], c.Index, tvf)
+		}
+	}
+	return -1
 }
 
 // withoutWindow rebuilds a chain of Calcs and Expands with its table function left out; col is the time column.
