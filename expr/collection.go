@@ -2,7 +2,6 @@ package expr
 
 import (
 	"errors"
-	"slices"
 	"strconv"
 
 	"runnel/types"
@@ -36,15 +35,48 @@ func collectionFunctions() []Function {
 }
 
 func makeRow(*Call) func([]types.Datum) (types.Datum, error) {
+	var values datumSlab
+	var tuples []types.Tuple
 	return func(row []types.Datum) (types.Datum, error) {
-		return types.AnyDatum(&types.Tuple{Fields: slices.Clone(row)}), nil
+		if len(tuples) == 0 {
+			tuples = make([]types.Tuple, slabRows)
+		}
+		t := &tuples[0]
+		tuples = tuples[1:]
+		t.Fields = values.keep(row)
+		return types.AnyDatum(t), nil
 	}
 }
 
 func makeArray(*Call) func([]types.Datum) (types.Datum, error) {
+	var values datumSlab
+	var lists []types.List
 	return func(row []types.Datum) (types.Datum, error) {
-		return types.AnyDatum(&types.List{Elems: slices.Clone(row)}), nil
+		if len(lists) == 0 {
+			lists = make([]types.List, slabRows)
+		}
+		l := &lists[0]
+		lists = lists[1:]
+		l.Elems = values.keep(row)
+		return types.AnyDatum(l), nil
 	}
+}
+
+// slabRows is how many nested values share an allocation, and live as long as one of them does.
+const slabRows = 32
+
+// datumSlab copies rows of values into slices that share an array.
+type datumSlab struct{ free []types.Datum }
+
+func (s *datumSlab) keep(row []types.Datum) []types.Datum {
+	n := len(row)
+	if len(s.free) < n {
+		s.free = make([]types.Datum, n*slabRows)
+	}
+	kept := s.free[:n:n]
+	s.free = s.free[n:]
+	copy(kept, row)
+	return kept
 }
 
 // bindRow names the fields as Flink does: EXPR$0, EXPR$1.

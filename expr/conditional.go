@@ -260,6 +260,13 @@ func (c *compiler) extreme(call *Call, op comparison) (Eval, error) {
 	if op == lt {
 		sign = -1
 	}
+	switch t.Phys() {
+	case types.PhysInt:
+		return extremeLoop(t, args, func(c *types.Column) []int64 { return c.Int }, func(v, best int64) bool { return (v > best) == (sign > 0) }), nil
+	case types.PhysFloat:
+		return extremeLoop(t, args, func(c *types.Column) []float64 { return c.Flt },
+			func(v, best float64) bool { return compareFloat(v, best)*sign > 0 }), nil
+	}
 	return datums(t, args, func(row []types.Datum) (types.Datum, error) {
 		if slices.ContainsFunc(row, func(d types.Datum) bool { return d.Null }) {
 			return types.NullDatum(), nil
@@ -272,6 +279,30 @@ func (c *compiler) extreme(call *Call, op comparison) (Eval, error) {
 		}
 		return best, nil
 	}), nil
+}
+
+// extremeLoop keeps, column by column, what beats the best so far.
+func extremeLoop[T any](t types.Type, args []Eval, slice func(*types.Column) []T, beats func(v, best T) bool) Eval {
+	out := newOutput(t)
+	cols := make([]*types.Column, len(args))
+	return func(b *types.Batch, sel []int32) (*types.Column, error) {
+		var fail error
+		for k, a := range args {
+			cols[k], sel = run(a, b, sel, &fail)
+		}
+		out.start(b.Len)
+		best := slice(out.Column)
+		for k, c := range cols {
+			vs := slice(c)
+			for _, i := range sel {
+				if v := vs[i]; k == 0 || beats(v, best[i]) {
+					best[i] = v
+				}
+			}
+		}
+		out.nulls(cols...)
+		return out.Column, fail
+	}
 }
 
 // field reads a field of a row; NULL rows give NULL.

@@ -55,8 +55,8 @@ func (c *compiler) legacyPatterns() *patternCache[*types.LegacyPattern] {
 	}}
 }
 
-func datePatterns() *patternCache[*types.DatePattern] {
-	return &patternCache[*types.DatePattern]{parse: types.ParseDatePattern}
+func datePatterns() *patternCache[formatPattern] {
+	return &patternCache[formatPattern]{parse: parseFormat}
 }
 
 func toTimestampKernel(c *compiler, call *Call) (Eval, error) {
@@ -75,6 +75,11 @@ func toTimestampKernel(c *compiler, call *Call) (Eval, error) {
 		p, err := cache.get(pattern)
 		if err != nil {
 			return 0, errNull
+		}
+		if p.plain != nil {
+			if us, ok := p.plain.parse(s); ok {
+				return floorDiv(us, 1000) * 1000, nil
+			}
 		}
 		if us, _, ok := p.Parse(s); ok {
 			return floorDiv(us, 1000) * 1000, nil
@@ -217,6 +222,11 @@ func dateFormatKernel(c *compiler, call *Call) (Eval, error) {
 		}
 		if t.Kind == types.TimestampLTZ {
 			us = types.ToLocal(us, loc)
+		}
+		if p.plain != nil {
+			if buf, ok := p.plain.append(arena.Buf(), us); ok {
+				return arena.Take(buf), nil
+			}
 		}
 		buf, err := p.Append(arena.Buf(), us, ns)
 		if err != nil {

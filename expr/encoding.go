@@ -14,6 +14,7 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+	"unsafe"
 
 	"runnel/types"
 )
@@ -57,19 +58,19 @@ func encodingFunctions() []Function {
 
 // hashFunctions give digests in hexadecimal.
 func hashFunctions() []Function {
-	sum := func(name string, size int, f func([]byte) []byte) Function {
+	sum := func(name string, size int, f func(dst []byte, s []byte) []byte) Function {
 		return Function{Name: name, Doc: name + "(text): its digest in hexadecimal.", safe: true,
 			bind: takes("STRING").to(give(types.CharOf(size))), kernel: arenaPure1(func(a *types.Arena, s string) string {
-				return a.Take(hex.AppendEncode(a.Buf(), f([]byte(s))))
+				return a.Take(f(a.Buf(), unsafe.Slice(unsafe.StringData(s), len(s))))
 			})}
 	}
 	return []Function{
-		sum("MD5", 32, func(b []byte) []byte { h := md5.Sum(b); return h[:] }),
-		sum("SHA1", 40, func(b []byte) []byte { h := sha1.Sum(b); return h[:] }),
-		sum("SHA224", 56, func(b []byte) []byte { h := sha256.Sum224(b); return h[:] }),
-		sum("SHA256", 64, func(b []byte) []byte { h := sha256.Sum256(b); return h[:] }),
-		sum("SHA384", 96, func(b []byte) []byte { h := sha512.Sum384(b); return h[:] }),
-		sum("SHA512", 128, func(b []byte) []byte { h := sha512.Sum512(b); return h[:] }),
+		sum("MD5", 32, func(dst, b []byte) []byte { h := md5.Sum(b); return hex.AppendEncode(dst, h[:]) }),
+		sum("SHA1", 40, func(dst, b []byte) []byte { h := sha1.Sum(b); return hex.AppendEncode(dst, h[:]) }),
+		sum("SHA224", 56, func(dst, b []byte) []byte { h := sha256.Sum224(b); return hex.AppendEncode(dst, h[:]) }),
+		sum("SHA256", 64, func(dst, b []byte) []byte { h := sha256.Sum256(b); return hex.AppendEncode(dst, h[:]) }),
+		sum("SHA384", 96, func(dst, b []byte) []byte { h := sha512.Sum384(b); return hex.AppendEncode(dst, h[:]) }),
+		sum("SHA512", 128, func(dst, b []byte) []byte { h := sha512.Sum512(b); return hex.AppendEncode(dst, h[:]) }),
 		{Name: "SHA2", Doc: "SHA2(text, bits): the digest of 224, 256, 384 or 512 bits in hexadecimal.", forms: "'SHA2(DATA, HASH_LENGTH)'",
 			bind: bindSHA2, kernel: rows2(sha2)},
 	}

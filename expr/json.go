@@ -214,12 +214,13 @@ func bindJSONPath(b *binding) (types.Type, error) {
 }
 
 // jsonPathKernel compiles the two arguments and calls f with document and path of each row.
-func (c *compiler) jsonPathKernel(call *Call, f func(jsonResult) (types.Datum, error)) (Eval, error) {
+func (c *compiler) jsonPathKernel(call *Call, f func(*jsonResult) (types.Datum, error)) (Eval, error) {
 	args, err := c.args(&Call{Func: call.Func, Args: call.Args[:2], T: call.T})
 	if err != nil {
 		return nil, err
 	}
 	var ctx jsonContext
+	var r jsonResult
 	out := newOutput(call.T)
 	return func(b *types.Batch, sel []int32) (*types.Column, error) {
 		var fail error
@@ -231,7 +232,8 @@ func (c *compiler) jsonPathKernel(call *Call, f func(jsonResult) (types.Datum, e
 				out.null(i)
 				continue
 			}
-			d, err := f(ctx.find(x.Str[i], y.Str[i]))
+			r = ctx.find(x.Str[i], y.Str[i])
+			d, err := f(&r)
 			if err != nil {
 				return out.Column, at(i, err)
 			}
@@ -247,9 +249,9 @@ func (c *compiler) jsonPathKernel(call *Call, f func(jsonResult) (types.Datum, e
 
 func jsonExistsKernel(c *compiler, call *Call) (Eval, error) {
 	on := clausesOf(call.Args[2]).OnError.Behavior
-	return c.jsonPathKernel(call, func(r jsonResult) (types.Datum, error) {
+	return c.jsonPathKernel(call, func(r *jsonResult) (types.Datum, error) {
 		if r.err == nil {
-			return types.BoolDatum(r.node != nil), nil
+			return types.BoolDatum(r.found), nil
 		}
 		switch on {
 		case JSONTrue:
@@ -268,10 +270,10 @@ func jsonValueKernel(c *compiler, call *Call) (Eval, error) {
 	empty, emptyErr := jsonDefault(cl.OnEmpty, call.T)
 	failed, failedErr := jsonDefault(cl.OnError, call.T)
 	t := call.T
-	return c.jsonPathKernel(call, func(r jsonResult) (types.Datum, error) {
-		n, outcome, err := r.value()
+	return c.jsonPathKernel(call, func(r *jsonResult) (types.Datum, error) {
+		outcome, err := r.value()
 		if outcome == jsonFound {
-			return convertJSON(n, t)
+			return r.convert(t)
 		}
 		on, d, bad := cl.OnError.Behavior, failed, failedErr
 		if outcome == jsonEmpty {
@@ -308,7 +310,7 @@ func jsonQueryKernel(c *compiler, call *Call) (Eval, error) {
 		}
 		return types.StrDatum(string(appendNode(nil, n)))
 	}
-	return c.jsonPathKernel(call, func(r jsonResult) (types.Datum, error) {
+	return c.jsonPathKernel(call, func(r *jsonResult) (types.Datum, error) {
 		n, outcome, err := r.query(cl.Wrapper)
 		if outcome == jsonFound && (!array || n.kind == jsonArray) {
 			return give(n), nil

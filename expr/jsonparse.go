@@ -47,24 +47,19 @@ func parseJSON(s string) (*jsonNode, error) {
 	return p.value()
 }
 
-func (p *jsonScanner) blanks() {
-	for p.at < len(p.s) {
-		switch p.s[p.at] {
-		case ' ', '\t', '\n', '\r':
-			p.at++
-		default:
-			return
-		}
-	}
-}
-
 // peek gives the next byte behind blanks, 0 at the end.
 func (p *jsonScanner) peek() byte {
-	p.blanks()
-	if p.at == len(p.s) {
-		return 0
+	for p.at < len(p.s) {
+		c := p.s[p.at]
+		if c > ' ' {
+			return c
+		}
+		if c != ' ' && c != '\n' && c != '\t' && c != '\r' {
+			return c
+		}
+		p.at++
 	}
-	return p.s[p.at]
+	return 0
 }
 
 func (p *jsonScanner) value() (*jsonNode, error) {
@@ -210,7 +205,7 @@ func (p *jsonScanner) word() (string, error) {
 	for _, w := range [...]string{"true", "false", "null"} {
 		if strings.HasPrefix(p.s[p.at:], w) {
 			end := p.at + len(w)
-			if end < len(p.s) && (p.s[end] == '_' || p.s[end]|0x20 >= 'a' && p.s[end]|0x20 <= 'z' || p.s[end] >= '0' && p.s[end] <= '9') {
+			if end < len(p.s) && (p.s[end] == '_' || p.s[end]|0x20 >= 'a' && p.s[end]|0x20 <= 'z' || digit(p.s[end])) {
 				return "", errJSON
 			}
 			p.at = end
@@ -220,65 +215,70 @@ func (p *jsonScanner) word() (string, error) {
 	return "", errJSON
 }
 
+func digit(c byte) bool { return c-'0' < 10 }
+
+// digits gives the place behind the digits at i.
+func digits(s string, i int) int {
+	for i < len(s) && digit(s[i]) {
+		i++
+	}
+	return i
+}
+
 // number reads a number and says whether it has a fraction or an exponent.
 func (p *jsonScanner) number() (text string, float bool, err error) {
-	start := p.at
-	digits := func() int {
-		n := 0
-		for p.at < len(p.s) && p.s[p.at] >= '0' && p.s[p.at] <= '9' {
-			p.at++
-			n++
-		}
-		return n
+	s, i := p.s, p.at
+	if i < len(s) && s[i] == '-' {
+		i++
 	}
-	if p.at < len(p.s) && p.s[p.at] == '-' {
-		p.at++
-	}
-	lead := p.at
-	n := digits()
-	if n == 0 || n > 1 && p.s[lead] == '0' {
+	lead := i
+	i = digits(s, i)
+	if i == lead || i > lead+1 && s[lead] == '0' {
 		return "", false, errJSON
 	}
-	if p.at < len(p.s) && p.s[p.at] == '.' {
+	if i < len(s) && s[i] == '.' {
 		float = true
-		p.at++
-		if digits() == 0 {
+		from := i + 1
+		if i = digits(s, from); i == from {
 			return "", false, errJSON
 		}
 	}
-	if p.at < len(p.s) && p.s[p.at]|0x20 == 'e' {
+	if i < len(s) && s[i]|0x20 == 'e' {
 		float = true
-		p.at++
-		if p.at < len(p.s) && (p.s[p.at] == '+' || p.s[p.at] == '-') {
-			p.at++
+		from := i + 1
+		if from < len(s) && (s[from] == '+' || s[from] == '-') {
+			from++
 		}
-		if digits() == 0 {
+		if i = digits(s, from); i == from {
 			return "", false, errJSON
 		}
 	}
-	if p.at < len(p.s) && !strings.ContainsRune(" \t\n\r,]}/", rune(p.s[p.at])) {
-		return "", false, errJSON
+	if i < len(s) {
+		switch s[i] {
+		case ' ', '\t', '\n', '\r', ',', ']', '}', '/':
+		default:
+			return "", false, errJSON
+		}
 	}
-	return p.s[start:p.at], float, nil
+	text = s[p.at:i]
+	p.at = i
+	return text, float, nil
 }
 
 // span moves behind a string and gives its raw content; escaped says that it holds backslashes.
 func (p *jsonScanner) span() (raw string, escaped bool, err error) {
-	p.at++
-	start := p.at
-	for p.at < len(p.s) {
-		switch c := p.s[p.at]; {
+	s := p.s
+	start := p.at + 1
+	for i := start; i < len(s); i++ {
+		switch c := s[i]; {
 		case c == '"':
-			raw = p.s[start:p.at]
-			p.at++
-			return raw, escaped, nil
+			p.at = i + 1
+			return s[start:i], escaped, nil
 		case c == '\\':
 			escaped = true
-			p.at += 2
+			i++
 		case c < 0x20:
 			return "", false, errJSON
-		default:
-			p.at++
 		}
 	}
 	return "", false, errJSON

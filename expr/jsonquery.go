@@ -39,11 +39,30 @@ func (c *jsonContext) path(text string) *jsonPathEntry {
 	return e
 }
 
-// jsonResult is what a path finds: a value, nothing (lax mode), or an error.
+// jsonResult is what a path finds: a value, nothing (lax mode), or an error. A simple path gives a span of the document.
 type jsonResult struct {
+	found  bool
 	node   *jsonNode
+	span   jsonSpan
+	doc    string // of the span; empty when there is a node
 	strict bool
 	err    error
+}
+
+// scalar reports whether a scalar was found.
+func (r *jsonResult) scalar() bool {
+	if r.node != nil {
+		return r.node.scalar()
+	}
+	return r.span.scalar()
+}
+
+// tree gives what was found as a node.
+func (r *jsonResult) tree() *jsonNode {
+	if r.node == nil {
+		r.node, _ = r.span.node(r.doc) // the scan has checked it
+	}
+	return r.node
 }
 
 var errStrictNull = errors.New("Strict jsonpath mode requires a non empty returned value, but is null")
@@ -56,124 +75,35 @@ func (c *jsonContext) find(doc, path string) jsonResult {
 	}
 	r := jsonResult{strict: e.path.strict}
 	var err error
+	null := false
 	if e.path.simple {
-		r.node, err = e.path.scan(doc)
+		r.doc = doc
+		r.span, err = e.path.scan(doc)
+		null = r.span.kind == jsonNull
 	} else {
 		var root *jsonNode
 		if root, err = parseJSON(doc); err == nil {
 			if root.kind == jsonNull {
-				return jsonResult{strict: r.strict, err: errors.New("json can not be null or empty")}
+				return jsonResult{strict: r.strict, err: errNullDoc}
 			}
-			r.node, err = e.path.find(root)
+			if r.node, err = e.path.find(root); err == nil {
+				null = r.node.kind == jsonNull
+			}
 		}
 	}
 	switch {
-	case err == errNullDoc:
-		r.err = err
-	case err != nil && r.strict:
+	case err != nil && (r.strict || err == errNullDoc):
 		r.err = err
 	case err != nil:
-		r.node = nil
-	case r.node.kind == jsonNull:
-		r.node = nil
-		if r.strict {
-			r.err = errStrictNull
-		}
+	case null && r.strict:
+		r.err = errStrictNull
+	default:
+		r.found = !null
 	}
 	return r
 }
 
 var errNullDoc = errors.New("json can not be null or empty")
-
-// scan follows a simple path in the text of a document, building only what it finds. The whole document is checked.
-func (p *jsonPath) scan(doc string) (*jsonNode, error) {
-	s := &jsonScanner{s: doc}
-	if s.peek() == 'n' && len(p.steps) > 0 || s.peek() == 'n' {
-		if w, err := s.word(); err != nil || w == "null" {
-			if err == nil {
-				err = errNullDoc
-			}
-			return nil, err
-		}
-	}
-	n, depth, err := s.follow(p.steps, 0)
-	if err != nil {
-		return nil, err
-	}
-	if n == nil {
-		return nil, errNoPath(p.steps[:min(depth+1, len(p.steps))])
-	}
-	return n, nil
-}
-
-// follow moves behind the next value and gives what the steps lead to within it, nil for nothing; depth is how far.
-func (s *jsonScanner) follow(steps []jsonStep, depth int) (*jsonNode, int, error) {
-	if depth == len(steps) {
-		n, err := s.value()
-		return n, depth, err
-	}
-	step := steps[depth]
-	c := s.peek()
-	if c == '{' && step.kind == stepName || c == '[' && step.kind == stepIndex {
-		return s.followInto(steps, depth, c)
-	}
-	return nil, depth, s.skip()
-}
-
-func (s *jsonScanner) followInto(steps []jsonStep, depth int, open byte) (found *jsonNode, reached int, err error) {
-	if err := s.enter(); err != nil {
-		return nil, depth, err
-	}
-	step, end := steps[depth], open+2
-	reached = depth
-	if s.peek() == end {
-		s.at++
-		s.depth--
-		return nil, depth, nil
-	}
-	for i := 0; ; i++ {
-		hit := i == -1
-		if open == '{' {
-			if s.peek() != '"' {
-				return nil, depth, errJSON
-			}
-			raw, escaped, err := s.span()
-			if err != nil {
-				return nil, depth, err
-			}
-			if escaped {
-				if raw, err = unescapeJSON(raw); err != nil {
-					return nil, depth, err
-				}
-			}
-			hit = raw == step.name
-			if s.peek() != ':' {
-				return nil, depth, errJSON
-			}
-			s.at++
-		} else {
-			hit = i == step.indexes[0]
-		}
-		if hit {
-			found, reached, err = s.follow(steps, depth+1)
-		} else {
-			err = s.skip()
-		}
-		if err != nil {
-			return nil, depth, err
-		}
-		switch s.peek() {
-		case ',':
-			s.at++
-		case end:
-			s.at++
-			s.depth--
-			return found, reached, nil
-		default:
-			return nil, depth, errJSON
-		}
-	}
-}
 
 func (n *jsonNode) scalar() bool { return n.kind != jsonArray && n.kind != jsonObject }
 
@@ -211,29 +141,33 @@ var (
 	errEmptyQuery = errors.New("Empty result of JSON_QUERY function is not allowed")
 )
 
-// jsonPick is the value that JSON_VALUE or JSON_QUERY takes from a result: a node, or what to do instead.
-func (r jsonResult) value() (*jsonNode, JSONCase, error) {
+// value says what JSON_VALUE makes of the result.
+func (r *jsonResult) value() (jsonCase, error) {
 	switch {
 	case r.err != nil:
-		return nil, jsonFailed, r.err
-	case r.node == nil || !r.strict && !r.node.scalar():
-		return nil, jsonEmpty, errEmptyValue
-	case !r.node.scalar():
-		return nil, jsonFailed, errNotScalar(r.node)
+		return jsonFailed, r.err
+	case !r.found || !r.strict && !r.scalar():
+		return jsonEmpty, errEmptyValue
+	case !r.scalar():
+		return jsonFailed, errNotScalar(r.tree())
 	}
-	return r.node, jsonFound, nil
+	return jsonFound, nil
 }
 
-func (r jsonResult) query(w JSONWrapper) (*jsonNode, JSONCase, error) {
+// query gives what JSON_QUERY makes of the result.
+func (r *jsonResult) query(w JSONWrapper) (*jsonNode, jsonCase, error) {
 	if r.err != nil {
 		return nil, jsonFailed, r.err
 	}
-	n := r.node
-	if n != nil && (w == WithWrapper || w == WithConditionalWrapper && n.kind != jsonArray) {
+	if !r.found {
+		return nil, jsonEmpty, errEmptyQuery
+	}
+	n := r.tree()
+	if w == WithWrapper || w == WithConditionalWrapper && n.kind != jsonArray {
 		n = &jsonNode{kind: jsonArray, elems: []*jsonNode{n}}
 	}
 	switch {
-	case n == nil || !r.strict && n.scalar():
+	case !r.strict && n.scalar():
 		return nil, jsonEmpty, errEmptyQuery
 	case n.scalar():
 		return nil, jsonFailed, errNotNested(n)
@@ -241,36 +175,43 @@ func (r jsonResult) query(w JSONWrapper) (*jsonNode, JSONCase, error) {
 	return n, jsonFound, nil
 }
 
-// JSONCase is the outcome of looking for a path.
-type JSONCase uint8
+// jsonCase is the outcome of looking for a path.
+type jsonCase uint8
 
 const (
-	jsonFound JSONCase = iota
+	jsonFound jsonCase = iota
 	jsonEmpty
 	jsonFailed
 )
 
-// convertJSON gives a scalar as a value of t. Numbers and truth values are not converted: another kind is an error.
-func convertJSON(n *jsonNode, t types.Type) (types.Datum, error) {
+// convert gives the scalar that was found as a value of t. Numbers and truth values are not converted: another kind is an
+// error.
+func (r *jsonResult) convert(t types.Type) (types.Datum, error) {
+	kind, float, text := r.span.kind, r.span.float, ""
+	if r.node != nil {
+		kind, float, text = r.node.kind, r.node.float, r.node.text
+	} else {
+		text = r.span.text(r.doc)
+	}
 	switch t.Kind {
 	case types.Boolean:
-		if n.kind == jsonBool {
-			return types.BoolDatum(n.text == "true"), nil
+		if kind == jsonBool {
+			return types.BoolDatum(text == "true"), nil
 		}
 	case types.Int:
-		if n.kind == jsonNumber && !n.float {
-			if v, ok := types.ParseInt(n.text, -1<<31, 1<<31-1); ok {
+		if kind == jsonNumber && !float {
+			if v, ok := types.ParseInt(text, -1<<31, 1<<31-1); ok {
 				return types.IntDatum(v), nil
 			}
 		}
 	case types.Double:
-		if n.kind == jsonNumber && n.float {
-			if v, ok := types.ParseDouble(n.text); ok {
+		if kind == jsonNumber && float {
+			if v, ok := types.ParseDouble(text); ok {
 				return types.FloatDatum(v), nil
 			}
 		}
 	default:
-		return types.StrDatum(n.text), nil
+		return types.StrDatum(text), nil
 	}
-	return types.Datum{}, fmt.Errorf("the JSON value %s is no %s", appendNode(nil, n), t.Name())
+	return types.Datum{}, fmt.Errorf("the JSON value %s is no %s", appendNode(nil, r.tree()), t.Name())
 }

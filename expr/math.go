@@ -299,6 +299,8 @@ func roundKernel(round bool) func(*compiler, *Call) (Eval, error) {
 		}
 		t, from := call.T, call.Args[0].Type()
 		switch {
+		case from.Kind == types.Decimal && from.Phys() == types.PhysInt && t.Phys() == types.PhysInt:
+			return roundNarrow(t, from.Scale, args, round), nil
 		case from.Kind == types.Decimal:
 			return roundDecimal(t, from.Scale, args, round), nil
 		case t.Phys() == types.PhysFloat:
@@ -338,6 +340,28 @@ func roundAt(v types.Int128, n int, round bool) (types.Int128, bool) {
 	return q.Mul(types.Pow10(n))
 }
 
+// roundFast rounds by multiplying where that cannot differ from rounding the decimal text: not near a tie or a whole
+// number, and with whole numbers that a DOUBLE holds exactly.
+func roundFast(v float64, d int64, round bool) (float64, bool) {
+	if d < 0 || d > 15 {
+		return 0, false
+	}
+	p := float64(pow10(int(d)))
+	x := math.Abs(v) * p
+	whole := math.Floor(x)
+	f := x - whole
+	if x >= 1<<50 || f < 1e-3 || f > 1-1e-3 || math.Abs(f-0.5) < 1e-3 {
+		return 0, false
+	}
+	if round && f > 0.5 {
+		whole++
+	}
+	if v < 0 && whole > 0 {
+		return -whole / p, true
+	}
+	return whole / p, true
+}
+
 // roundDecimal rounds a DECIMAL of scale s to the number of digits in the second argument, in the type t.
 func roundDecimal(t types.Type, s int, args []Eval, round bool) Eval {
 	return decimalBinary(t, args, func(v types.Int128, d int64) (types.Int128, bool) {
@@ -349,6 +373,27 @@ func roundDecimal(t types.Type, s int, args []Eval, round bool) Eval {
 			}
 		}
 		return v.Rescale(s, t.Scale, t.Precision)
+	})
+}
+
+// roundNarrow is roundDecimal for values of at most 18 digits.
+func roundNarrow(t types.Type, s int, args []Eval, round bool) Eval {
+	return binaryRow(t, args, func(v, d int64) (int64, error) {
+		drop := int64(s) - d
+		if drop > 18 {
+			return 0, nil
+		}
+		if drop > 0 {
+			unit := pow10(int(drop))
+			rest := v % unit
+			v -= rest
+			if round && rest >= unit-rest {
+				v += unit
+			} else if round && -rest >= unit+rest {
+				v -= unit
+			}
+		}
+		return orNull(types.RescaleInt(v, s, t.Scale, t.Precision))
 	})
 }
 
@@ -380,6 +425,9 @@ func decimalBinary(t types.Type, args []Eval, f func(types.Int128, int64) (types
 func roundFloat(v float64, d int64, round, single bool) (float64, error) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0, errNotFinite
+	}
+	if r, ok := roundFast(v, d, round); ok && !single {
+		return r, nil
 	}
 	r := roundText(v, int(max(min(d, 400), -400)), round, single)
 	if single {
