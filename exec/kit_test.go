@@ -403,6 +403,13 @@ func (k *graphKit) collect(in plan.Node) plan.Node {
 	return k.add(n)
 }
 
+// counting3 is source -> hash -> count -> sink without watermarks; the count is operator 3.
+func counting3(src *memSource, sink *memSink) *plan.Graph {
+	var k graphKit
+	k.sink(k.count(k.exchange(k.scan("t", src, nil), plan.HashKeys, 0), "a"), "out", sink)
+	return k.graph()
+}
+
 func (k *graphKit) graph() *plan.Graph {
 	k.g.JobName = "test"
 	return &k.g
@@ -581,6 +588,11 @@ func probedCluster(t *testing.T, o Options, log *probeLog) *Cluster {
 	}
 	o.Check = true
 	c := New(o)
+	c.Subscribe(func(e Event) {
+		if e.State == JobFailed || e.State == JobRestarting {
+			t.Logf("job %s: %s", e.State, e.Cause)
+		}
+	})
 	c.operators = func(s *opSpec) (op.Operator, error) {
 		switch s.node.(type) {
 		case *plan.GroupAggregate:
