@@ -1,7 +1,9 @@
 package exec
 
 import (
+	"cmp"
 	"fmt"
+	"time"
 
 	"runnel/exec/op"
 	"runnel/plan"
@@ -52,6 +54,12 @@ func newOperator(s *opSpec) (op.Operator, error) {
 			In: in().Fields, Out: n.Fields, Window: window(n.Window), Keys: n.Keys, Aggs: n.Aggs, Props: props,
 			Retract: updates(in()), Attached: n.Attached, StartCol: n.StartCol, EndCol: n.EndCol,
 		}), nil
+	case *plan.Join:
+		return op.NewJoin(op.Joining{
+			Kind: op.JoinKind(n.Join), NullSafe: n.NullSafe, Cond: n.Cond,
+			Left:  joinSide(in(), n.LeftKeys, n.LeftKey, cmp.Or(n.LeftTTL, n.TTL)),
+			Right: joinSide(n.Inputs[1].Base(), n.RightKeys, n.RightKey, cmp.Or(n.RightTTL, n.TTL)),
+		}), nil
 	case *plan.IntervalJoin:
 		l, r := in().Fields, n.Inputs[1].Base().Fields
 		return op.NewIntervalJoin(op.IntervalJoining{
@@ -80,6 +88,14 @@ func newOperator(s *opSpec) (op.Operator, error) {
 		return op.NewLimit(n.Offset, n.Limit), nil
 	}
 	return nil, fmt.Errorf("operator %s cannot run here yet", s.name)
+}
+
+// joinSide describes an input of a join.
+func joinSide(i *plan.Info, keys, unique []int, ttl time.Duration) op.JoinSide {
+	return op.JoinSide{
+		Fields: i.Fields, Keys: keys, Unique: unique, TTL: ttl,
+		Replaces: i.Mode.Has(types.UpdateAfter) && !i.Mode.Has(types.UpdateBefore),
+	}
 }
 
 // updates reports whether rows may be taken back.

@@ -252,31 +252,30 @@ func (f *rowForm) nestedAt(c *chunk, rec []uint64, j int) any {
 
 // equal compares the row with row i of cols.
 func (f *rowForm) equal(c *chunk, rec []uint64, cols []*types.Column, i int32) bool {
-	for j, p := range f.phys {
-		col, at := cols[j], f.at[j]
-		if null := f.null(rec, j); null || col.Null(i) {
-			if null && col.Null(i) {
-				continue
-			}
-			return false
-		}
-		var same bool
-		switch p {
-		case types.PhysInt:
-			same = rec[at] == uint64(col.Int[i])
-		case types.PhysFloat:
-			same = rec[at] == math.Float64bits(col.Flt[i])
-		case types.PhysWide:
-			same = rec[at] == uint64(col.Wide[i].Hi) && rec[at+1] == col.Wide[i].Lo
-		case types.PhysStr:
-			same = c.text.get(rec[at]) == col.Str[i]
-		default:
-			f.buf = types.AppendDatum(f.buf[:0], f.types[j], types.AnyDatum(col.Any[i]))
-			same = c.text.get(rec[at]) == string(f.buf)
-		}
-		if !same {
+	for j := range f.phys {
+		if !f.equalAt(c, rec, j, cols[j], i) {
 			return false
 		}
 	}
 	return true
+}
+
+// equalAt compares column j of the row with row i of col.
+func (f *rowForm) equalAt(c *chunk, rec []uint64, j int, col *types.Column, i int32) bool {
+	at := f.at[j]
+	if null := f.null(rec, j); null || col.Null(i) {
+		return null && col.Null(i)
+	}
+	switch f.phys[j] {
+	case types.PhysInt:
+		return rec[at] == uint64(col.Int[i])
+	case types.PhysFloat:
+		return rec[at] == math.Float64bits(col.Flt[i])
+	case types.PhysWide:
+		return rec[at] == uint64(col.Wide[i].Hi) && rec[at+1] == col.Wide[i].Lo
+	case types.PhysStr:
+		return c.text.get(rec[at]) == col.Str[i]
+	}
+	f.buf = types.AppendDatum(f.buf[:0], f.types[j], types.AnyDatum(col.Any[i]))
+	return c.text.get(rec[at]) == string(f.buf)
 }

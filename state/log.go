@@ -268,6 +268,17 @@ func (l *Log) Equal(r Row, cols []*types.Column, i int32) bool {
 	return c.form.equal(c, rec, cols, i)
 }
 
+// EqualIn is Equal for some of the columns.
+func (l *Log) EqualIn(r Row, of []int, cols []*types.Column, i int32) bool {
+	c, rec := l.row(r)
+	for _, j := range of {
+		if !c.form.equalAt(c, rec, j, cols[j], i) {
+			return false
+		}
+	}
+	return true
+}
+
 // Side gives the side words of a row, to read.
 func (l *Log) Side(r Row) []uint64 {
 	c, rec := l.row(r)
