@@ -60,6 +60,17 @@ func (a *attempt) recoverSinks() error {
 	return nil
 }
 
+// commits reports whether any sink commits: then the final checkpoint is made durable first, so that a crash between two
+// commits can be mended. Without, there is nothing to mend.
+func (a *attempt) commits() bool {
+	for _, s := range a.sinks {
+		if s.committer != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // closeSinks closes the committers.
 func (a *attempt) closeSinks() {
 	for _, s := range a.sinks {

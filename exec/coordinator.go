@@ -193,7 +193,7 @@ func (c *coordinator) start(r *request) error {
 	now := a.clock.Now()
 	b := &barrier{
 		id: a.job.nextCheckpoint(), kind: r.kind, drain: r.drain, trigger: now, completed: c.completed,
-		keep: r.kind != finalCheckpoint || a.cfg.Checkpoint.Interval > 0,
+		keep: r.kind != finalCheckpoint || a.cfg.Checkpoint.Interval > 0 && a.commits(),
 	}
 	p := newPending(a, b, r)
 	c.current = p
