@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"slices"
+
 	"runnel/types"
 )
 
@@ -101,6 +103,9 @@ func (f *folder) foldJunction(n *Call, lazy bool) Expr {
 		return &Const{Value: types.IntDatum(1 - decides), T: n.T}
 	case 1:
 		return retype(f.fold(args[0], lazy), n.T)
+	}
+	if !slices.ContainsFunc(args, func(a Expr) bool { _, ok := constOf(a); return !ok }) {
+		return &Const{Value: types.NullDatum(), T: n.T}
 	}
 	args[0] = f.fold(args[0], lazy) // an operand that is always evaluated and always fails
 	c := *n
