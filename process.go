@@ -31,6 +31,7 @@ import (
 type process struct {
 	flags   *flags
 	dir     *dataDir
+	broker  string // directory of the embedded broker: of the usual data directory even when another process holds that
 	logFile *os.File
 	log     *slog.Logger
 	term    *repl.Terminal
@@ -114,6 +115,7 @@ func (p *process) openDir() (notices []string, err error) {
 	p.dir, err = openDataDir(path)
 	var held *errHeld
 	if errors.As(err, &held) && len(p.flags.files) == 0 && !p.flags.demo {
+		p.broker = filepath.Join(held.path, "kafka")
 		p.dir, err = temporaryDataDir()
 		return []string{fmt.Sprintf("Data directory %s is in use by %s: the state of this shell goes to %s and is removed at the end.", held.path, held.holder, p.dir.path)}, err
 	}
@@ -150,8 +152,11 @@ func (p *process) configure() (notices []string, err error) {
 
 func (p *process) kafkaConfig() kafka.Config {
 	c := kafka.Config{
-		Formats: formatTable, Dir: p.dir.file("kafka"), HowToAsk: "start with --embedded-kafka",
+		Formats: formatTable, Dir: p.broker, HowToAsk: "start with --embedded-kafka",
 		Notice: p.term.Notice, Log: p.log, Embedded: kafka.EmbeddedAllowed,
+	}
+	if c.Dir == "" {
+		c.Dir = p.dir.file("kafka")
 	}
 	if len(p.flags.files) > 0 && !p.flags.brokerSet {
 		c.Embedded = kafka.EmbeddedAsk

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"runnel/connectors"
 	"runnel/types"
 )
 
@@ -90,11 +91,14 @@ func (j *Job) fatal(err error) (why string, yes bool) {
 	var data *types.DataError
 	var stuck *stuckError
 	var once *onceError
+	var permanent *connectors.PermanentError
 	switch {
 	case errors.As(err, &data) && !j.cfg.RestartOnDataError:
 		return "an error of the data would come again", true
 	case errors.As(err, &stuck):
 		return "tasks of the failed run are still there", true
+	case errors.As(err, &permanent):
+		return "another try would not mend it", true
 	case errors.As(err, &once):
 		return "the start was refused", true
 	}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/IBM/sarama"
+
+	"runnel/connectors"
 )
 
 // probeTimeout bounds the look whether a broker answers, name look-up included.
@@ -103,7 +105,7 @@ func (k *Kafka) standsFor(addrs []string) bool {
 func (k *Kafka) useChoice(addr string, c choice) error {
 	switch {
 	case c.Broker == embeddedBroker && k.cfg.Embedded != EmbeddedAllowed && k.host.running() == "":
-		return fmt.Errorf("%s is the embedded broker of %s, which is not running%s", addr, k.cfg.Dir, k.howToAsk())
+		return &connectors.PermanentError{Err: fmt.Errorf("%s is the embedded broker of %s, which is not running%s", addr, k.cfg.Dir, k.howToAsk())}
 	case c.Broker == embeddedBroker:
 		k.cfg.Notice(fmt.Sprintf("Kafka at %s is the embedded broker with the topics in %s.", addr, k.cfg.Dir))
 	case c.Broker == elsewhereBroker:
@@ -114,7 +116,7 @@ func (k *Kafka) useChoice(addr string, c choice) error {
 }
 
 func (k *Kafka) nobody(props properties) error {
-	return fmt.Errorf("no broker answers at %s%s", props.servers(), k.howToAsk())
+	return &connectors.PermanentError{Err: fmt.Errorf("no broker answers at %s%s", props.servers(), k.howToAsk())}
 }
 
 func (k *Kafka) howToAsk() string {
