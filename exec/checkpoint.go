@@ -32,9 +32,12 @@ func (t *task) checkpoint(b *barrier) error {
 	}
 	for i, n := range t.nodes {
 		t.at = n
-		if err := t.snapshot(n, b, &k.ops[i]); err != nil {
+		size, err := t.snapshot(n, b, &k.ops[i])
+		if err != nil {
 			return n.fail(err)
 		}
+		k.size += size
+		k.fullSize += size
 	}
 	t.at = nil
 	keyed := b.keep && t.freeze(b, k)
@@ -52,35 +55,39 @@ func (t *task) checkpoint(b *barrier) error {
 	return nil
 }
 
-// snapshot takes one operator's part.
-func (t *task) snapshot(n *node, b *barrier, o *opAck) (err error) {
+// snapshot takes one operator's part, but for its keyed state, and gives its size in bytes.
+func (t *task) snapshot(n *node, b *barrier, o *opAck) (size int64, err error) {
 	o.spec = n.spec
 	if t.source != nil && n == t.nodes[0] {
 		if o.splits, err = t.source.snapshot(); err != nil {
-			return err
+			return 0, err
+		}
+		for _, s := range o.splits {
+			size += int64(len(s.ID) + len(s.State))
 		}
 	}
 	if n.snap != nil {
 		p, err := n.snap.Snapshot()
 		if err != nil {
-			return err
+			return 0, err
 		}
 		o.plain = slices.Clone(p)
 	}
 	if s, ok := n.op.(*sinkOp); ok {
 		committables, state, err := s.prepare(b.id)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		o.writer = slices.Clone(state)
+		for i, c := range committables {
+			committables[i] = slices.Clone(c)
+			size += int64(len(c))
+		}
 		if len(committables) > 0 {
-			for i, c := range committables {
-				committables[i] = slices.Clone(c)
-			}
 			t.run.coord.prepared(n.spec, b.id, committables)
 		}
 	}
-	return nil
+	return size + int64(len(o.plain)+len(o.writer)), nil
 }
 
 // hasKeyedState reports whether an operator may keep keyed state: those with a stable id, but for the ends of the graph.

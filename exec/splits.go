@@ -24,7 +24,7 @@ type SourceState struct {
 	Known      []string     `json:"known,omitempty"` // all splits ever found, ended ones included
 	First      bool         `json:"first"`           // the first discovery is finished
 	Splits     []SplitState `json:"splits,omitempty"`
-	Discovered bool         `json:"discovered,omitempty"` // the last discovery there will be is finished
+	Discovered bool         `json:"discovered,omitempty"` // the last discovery of a bounded source is finished
 }
 
 // dealer runs the enumerator of one source and deals the splits it finds to the subtasks. Its goroutine ends with the
@@ -66,13 +66,13 @@ func (d *dealer) restore(s *SourceState) {
 	for _, id := range s.Known {
 		d.known[id] = true
 	}
-	d.first, d.last = s.First, s.Discovered
+	d.first, d.last = s.First, s.Discovered && d.scan.Bounded
 	d.deal(s.Splits)
 }
 
 // loop discovers now and at every interval.
 func (d *dealer) loop(ctx context.Context) (err error) {
-	if d.last {
+	if d.last && d.scan.Bounded {
 		return nil
 	}
 	e, err := d.scan.Enumerate(d.run.connectorEnv(d.spec, 0, d.spec.parallelism, func(string, func() int64) {}))

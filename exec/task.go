@@ -37,8 +37,9 @@ type task struct {
 	finished atomic.Int64 // and at which it ended
 	rates    rateMeter
 
-	wakesAt   int64  // processing time in ms for which the clock's timer is set
-	stopTimer func() // ends that timer
+	wakesAt   int64       // processing time in ms for which the clock's timer is set
+	stopTimer func()      // ends that timer
+	rang      atomic.Bool // it has fired
 	lastFlush time.Time
 
 	drain       *drain    // the snapshot whose keyed state is still being copied out
@@ -98,10 +99,13 @@ func (t *task) open() error {
 		n := t.nodes[i]
 		t.at = n
 		if err := t.run.restoreNode(n); err != nil {
-			return n.fail(err)
+			return &onceError{n.fail(err)}
 		}
 		n.opened = true
 		if err := n.op.Open(t.context(n)); err != nil {
+			if n.keyed != nil && t.run.restored != nil {
+				return &onceError{n.fail(err)} // what does not fit or is damaged stays so
+			}
 			return n.fail(err)
 		}
 	}
@@ -161,7 +165,10 @@ func (t *task) wakeAt(ms int64) {
 	}
 	t.wakesAt = ms
 	d := time.UnixMilli(ms).Sub(t.run.clock.Now())
-	t.stopTimer = t.run.clock.AfterFunc(max(0, d), t.mail.poke)
+	t.stopTimer = t.run.clock.AfterFunc(max(0, d), func() {
+		t.rang.Store(true)
+		t.mail.poke()
+	})
 }
 
 // timers calls the operators whose time has come.
@@ -170,10 +177,16 @@ func (t *task) timers() error {
 		return nil
 	}
 	now := t.run.clock.Now().UnixMilli()
-	if now < t.wakesAt {
+	at := t.wakesAt
+	if now < at && !t.rang.Load() {
 		return nil
 	}
+	t.rang.Store(false)
 	t.wakesAt = types.MaxWatermark
+	if now < at {
+		t.wakeAt(at) // the clock was set back
+		return nil
+	}
 	next := types.MaxWatermark
 	for _, n := range t.nodes {
 		if n.wakes <= now {
