@@ -166,6 +166,7 @@ func (c Collection) insert(owner Ref, key []uint64, tag uint32, group int32) Ref
 	m.reserve()
 	e := Ref(m.appendRecord(key, tag, group) + 1)
 	m.n++
+	m.lay.live++
 	c.place(owner, e)
 	return e
 }

@@ -44,6 +44,7 @@ type layout struct {
 	kidOf  []int     // value -> index into kids, -1
 	elemOf ValueKind // for the elements of a collection: its kind; Word otherwise
 
+	live    int                               // records in all maps
 	track   bool                              // part of checkpoints
 	cur     uint64                            // mark of records written in the open epoch
 	closed  uint64                            // mark of records of the closed epoch that were not drained

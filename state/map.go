@@ -176,6 +176,7 @@ func (m *Map) insert(key []uint64, tag uint32, group int32) uint32 {
 	o := m.appendRecord(key, tag, group)
 	m.fillSlot(tag, o)
 	m.n++
+	m.lay.live++
 	return o
 }
 
@@ -354,6 +355,7 @@ func (m *Map) kill(o uint32) {
 	}
 	m.recs[o] |= deadFlag
 	m.n--
+	m.lay.live--
 	m.dead += int(m.size(o))
 }
 
@@ -410,6 +412,7 @@ func (m *Map) FreeBytes(r Ref, value int) {
 // Reset empties the map. Memory of moderate size is kept for its next use.
 func (m *Map) Reset() {
 	clear(m.slots)
+	m.lay.live -= m.n
 	m.recs = m.recs[:0]
 	m.text = nil // strings that were handed out keep the old bytes
 	m.n, m.dead, m.nextID = 0, 0, 0
@@ -417,6 +420,16 @@ func (m *Map) Reset() {
 	for _, k := range m.kids {
 		if k != nil {
 			k.Reset()
+		}
+	}
+}
+
+// uncount takes the map's records out of the count, as the map is about to be given up.
+func (m *Map) uncount() {
+	m.lay.live -= m.n
+	for _, k := range m.kids {
+		if k != nil {
+			k.uncount()
 		}
 	}
 }

@@ -275,7 +275,9 @@ func (t *Table) loaded() error {
 			return err
 		}
 		if t.onLoad != nil {
-			t.onLoad(m)
+			if err := t.onLoad(m); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -68,13 +68,7 @@ func (s *Slices) Open(time int64) *Map {
 func (s *Slices) Times() []int64 { return s.times[s.head:] }
 
 // Len is the number of records in all open slices.
-func (s *Slices) Len() int {
-	n := 0
-	for _, m := range s.open {
-		n += m.n
-	}
-	return n
-}
+func (s *Slices) Len() int { return s.lay.live }
 
 const (
 	maxFreeSlices    = 64
@@ -105,7 +99,9 @@ func (s *Slices) Drop(time int64) {
 	if len(s.free) < maxFreeSlices && m.memory() <= maxFreeSliceSize {
 		m.Reset()
 		s.free = append(s.free, m)
+		return
 	}
+	m.uncount()
 }
 
 func (s *Slices) descriptor() *Descriptor { return &s.desc }

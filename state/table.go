@@ -20,7 +20,7 @@ type Table struct {
 	warm   uint64
 	walk   tableWalk
 	sweep  tableSweep
-	onLoad func(*Map) // told of every map that was restored
+	onLoad func(*Map) error // told of every map that was restored
 }
 
 // Table registers a table, and restores it if the Keyed was made to restore.
@@ -64,15 +64,7 @@ func (t *Table) Each(f func(group int32, m *Map)) {
 }
 
 // Len is the number of records.
-func (t *Table) Len() int {
-	n := 0
-	for _, m := range t.groups {
-		if m != nil {
-			n += m.n
-		}
-	}
-	return n
-}
+func (t *Table) Len() int { return t.lay.live }
 
 // Stage loads what the lookups of a batch of keys will need: first all slots, then all records. The loads do not wait
 // for each other, so cache misses overlap; it pays from some hundred thousand keys on and costs little below.

@@ -39,7 +39,7 @@ func (k *Keyed) Timers(d Descriptor) (*Timers, error) {
 	for i := range t.first {
 		t.first[i] = NoTimer
 	}
-	t.tab.lay.onMove = func(m *Map, _ func(Ref) Ref) { t.rebuild(m) }
+	t.tab.lay.onMove = func(m *Map, _ func(Ref) Ref) { _ = t.rebuild(m) }
 	t.tab.onLoad = t.rebuild
 	if err := k.register(t.tab); err != nil {
 		return nil, err
@@ -160,18 +160,23 @@ func (t *Timers) lead(g int) {
 func (t *Timers) Len() int { return t.tab.Len() }
 
 // rebuild makes a group's heap anew from its records, after these have moved or were restored.
-func (t *Timers) rebuild(m *Map) {
+func (t *Timers) rebuild(m *Map) error {
 	if len(m.recs) == 0 {
-		return
+		return nil
 	}
 	g := int(m.group(0) - t.tab.first)
 	h := t.heaps[g][:0]
 	for r := m.First(); r != 0; r = m.Next(r) {
-		h = append(h, timer{int64(m.Key(r)[0]), r})
+		key := m.Key(r)
+		if len(key) == 0 {
+			return errRecord
+		}
+		h = append(h, timer{int64(key[0]), r})
 	}
 	for i := len(h)/2 - 1; i >= 0; i-- {
 		sink(h, i)
 	}
 	t.heaps[g] = h
 	t.lead(g)
+	return nil
 }
