@@ -322,6 +322,18 @@ func TestLongKeysAndGroups(t *testing.T) {
 		row := logRow{id: int64(i), text: n}
 		l.Append(key, 0, row.columns()[:2], 0)
 	}
+	one := NewMap([]Value{{Kind: Set}}) // all in one arena, short ones in between
+	owner, _ := one.Upsert(testKey(1))
+	for range 3 {
+		for i, n := range names {
+			one.Collection(0).Add(owner, AppendBytes(nil, n))
+			one.Upsert(textKey(n))
+			one.Collection(0).Add(owner, []uint64{uint64(i)})
+		}
+	}
+	if one.Len() != len(names)+1 || one.Collection(0).Len(owner) != 2*len(names)-1 { // the empty text is the word 0
+		t.Fatal(one.Len(), one.Collection(0).Len(owner))
+	}
 	sink := newBlobs()
 	k.Freeze(Freeze{Checkpoint: 1})
 	if _, err := k.Drain(100, sink); err != nil {

@@ -242,7 +242,7 @@ func (m *Map) appendRecord(key []uint64, tag uint32, group int32) uint32 {
 	}
 	o := len(m.recs)
 	if o+n > cap(m.recs) {
-		recs := allocWords(max(2*cap(m.recs), n, 16))[:o]
+		recs := allocWords(max(2*cap(m.recs), o+n, 16))[:o]
 		copy(recs, m.recs)
 		m.recs = recs
 	}

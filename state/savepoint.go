@@ -2,6 +2,7 @@ package state
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
@@ -187,8 +188,11 @@ func (s *Savepoint) Abort() error {
 
 // writeMetadata writes _metadata into a directory, under another name first.
 func writeMetadata(dir string, v any) error {
-	text, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
 		return err
 	}
 	temp := filepath.Join(dir, MetadataFile+".inprogress")
@@ -196,7 +200,7 @@ func writeMetadata(dir string, v any) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append(text, '\n'))
+	_, err = f.Write(text.Bytes())
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
