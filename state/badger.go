@@ -138,6 +138,9 @@ func (k *badgerKV) database() (*badger.DB, error) {
 	if err := os.MkdirAll(k.path, 0o755); err != nil {
 		return nil, err
 	}
+	if err := removeEmptyLogs(k.path); err != nil {
+		return nil, fmt.Errorf("opening %s: %w", k.path, err)
+	}
 	db, err := badger.OpenManaged(badgerOptions(k.path))
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", k.path, err)
@@ -147,6 +150,26 @@ func (k *badgerKV) database() (*badger.DB, error) {
 	}
 	k.db = db
 	return db, nil
+}
+
+// removeEmptyLogs removes log files of length zero. Badger makes a log empty before it gives it a length, and empties it
+// before it removes it; a kill in between leaves a file that holds nothing and that Badger refuses to open.
+func removeEmptyLogs(dir string) error {
+	for _, pattern := range []string{"*.mem", "*.vlog"} {
+		files, err := filepath.Glob(filepath.Join(escapeGlob(dir), pattern))
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			if info, err := os.Stat(f); err != nil || info.Size() > 0 {
+				continue
+			}
+			if err := os.Remove(f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // ready marks the database as made. One whose process was killed while Badger made it may not open again; it holds

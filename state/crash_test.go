@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -208,5 +209,42 @@ func crashOnce(t *testing.T, at int, after time.Duration, models map[int64]model
 	}
 	if all, err := s.files.list(); err != nil || len(all) > 0 {
 		t.Fatal(all, err)
+	}
+}
+
+// TestEmptyLogs opens a database whose process was killed when Badger had made, or emptied, a log file and no more.
+func TestEmptyLogs(t *testing.T) {
+	dir := t.TempDir()
+	s, err := OpenBadgerStore(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	models, rows := map[int64]model{}, map[int64]*logModel{}
+	crashRun(t, s, func(id int64, m model, r *logModel) { models[id], rows[id] = m, r })
+	list, err := s.List()
+	if err != nil || len(list) == 0 {
+		t.Fatal(list, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	at := s.files.(badgerPlaces).path(place{list[0].Job, list[0].Attempt})
+	for _, name := range []string{"00001.mem", "00042.mem", "000003.vlog", "000042.vlog"} {
+		f, err := os.OpenFile(filepath.Join(at, name), os.O_CREATE|os.O_EXCL, 0o644)
+		if err != nil {
+			continue // a file that is in use
+		}
+		f.Close()
+	}
+	if s, err = OpenBadgerStore(dir); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, l := range list {
+		snap, err := s.Open(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkSnapshot(t, snap, models[l.Checkpoint], rows[l.Checkpoint])
 	}
 }
