@@ -54,9 +54,22 @@ func (s *Server) Serve(l net.Listener) {
 	})
 }
 
-// Close ends the server, running calls and running savepoint operations included.
+// How long Close waits for clients, e.g. those that poll for the savepoint with which the last job was stopped.
+const (
+	settleTime = 2 * time.Second
+	answerTime = 500 * time.Millisecond
+)
+
+// Close ends the server, running calls and running savepoint operations included. Operations that have just ended are
+// served until their client knows how, at most two seconds.
 func (s *Server) Close() error {
-	err := s.http.Close()
+	s.ops.settle(settleTime)
+	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
+	defer cancel()
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		err = s.http.Close()
+	}
 	s.ops.close()
 	s.serve.Wait()
 	return err
@@ -234,6 +247,9 @@ type operation struct {
 	path string
 	id   int64
 	err  error
+
+	ended time.Time
+	seen  chan struct{} // closed when its end was answered
 }
 
 func (o *operations) init() {
@@ -249,7 +265,7 @@ func (o *operations) close() {
 // begin runs f in the background and gives the id to poll with.
 func (o *operations) begin(job string, f func(context.Context, *operation) error) string {
 	id := newID()
-	op := &operation{job: job}
+	op := &operation{job: job, seen: make(chan struct{})}
 	o.mu.Lock()
 	o.byID[id] = op
 	o.order = append(o.order, id)
@@ -259,12 +275,12 @@ func (o *operations) begin(job string, f func(context.Context, *operation) error
 	}
 	o.mu.Unlock()
 	o.wait.Go(func() {
-		result := operation{job: job}
+		var result operation
 		err := f(o.ctx, &result)
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		*op = result
-		op.done, op.err = true, err
+		op.path, op.id, op.err = result.path, result.id, err
+		op.done, op.ended = true, time.Now()
 	})
 	return id
 }
@@ -277,5 +293,39 @@ func (o *operations) find(job, id string) (operation, bool) {
 	if !ok || op.job != job {
 		return operation{}, false
 	}
+	if op.done && !closed(op.seen) {
+		close(op.seen)
+	}
 	return *op, true
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// settle waits until the ends of all operations have been answered, each for at most d since its end. Those that run get
+// the same time.
+func (o *operations) settle(d time.Duration) {
+	o.mu.Lock()
+	var open []operation
+	for _, op := range o.byID {
+		if !op.done {
+			op.ended = time.Now()
+		}
+		if !closed(op.seen) && time.Since(op.ended) < d {
+			open = append(open, *op)
+		}
+	}
+	o.mu.Unlock()
+	for _, op := range open {
+		select {
+		case <-op.seen:
+		case <-time.After(d - time.Since(op.ended)):
+		}
+	}
 }

@@ -1,0 +1,53 @@
+package web
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// TestSettle waits for a client that polls late, and not for one that never does.
+func TestSettle(t *testing.T) {
+	var o operations
+	o.init()
+	defer o.close()
+	goOn := make(chan struct{})
+	id := o.begin("job", func(_ context.Context, op *operation) error {
+		<-goOn
+		op.path = "/there"
+		return nil
+	})
+	settled := make(chan struct{})
+	go func() { o.settle(time.Minute); close(settled) }()
+	if op, ok := o.find("job", id); !ok || op.done || op.path != "" {
+		t.Fatalf("a running operation is %+v, %t", op, ok)
+	}
+	select {
+	case <-settled:
+		t.Fatal("settled before the end")
+	case <-time.After(10 * time.Millisecond):
+	}
+	close(goOn)
+	for {
+		if op, _ := o.find("job", id); op.done {
+			if op.path != "/there" {
+				t.Errorf("path %q", op.path)
+			}
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	<-settled
+	if op, ok := o.find("job", id); !ok || !op.done {
+		t.Error("the end cannot be asked for twice")
+	}
+
+	o.begin("job", func(context.Context, *operation) error { return nil })
+	o.wait.Wait()
+	began := time.Now()
+	o.settle(20 * time.Millisecond)
+	o.settle(time.Nanosecond) // its end is long ago
+	if d := time.Since(began); d > 10*time.Second {
+		t.Errorf("settling took %s", d)
+	}
+}
