@@ -47,7 +47,7 @@ func bindExtremeAgg(b *aggBinding, sign int) *Accumulator {
 	case types.PhysStr:
 		return extremeText(b.args[0], sign)
 	}
-	return extremeInt(b.args[0], sign)
+	return withRuns(extremeInt(b.args[0], sign), extremeIntSteps{b.args[0], sign})
 }
 
 // extremeInt keeps a flag that there is a value, and the value.

@@ -57,7 +57,7 @@ func bindCount(b *aggBinding) (*Accumulator, error) {
 		}
 		return 1
 	}
-	return &Accumulator{
+	count := &Accumulator{
 		Slots: words(1),
 		Codec: 1,
 		Add: func(acc []uint64, _ Store, batch *types.Batch, i int32) error {
@@ -76,7 +76,14 @@ func bindCount(b *aggBinding) (*Accumulator, error) {
 			out.AppendInt(int64(acc[0]))
 			return nil
 		},
-	}, nil
+	}
+	switch len(args) {
+	case 0:
+		return withRuns(count, countSteps{-1}), nil
+	case 1:
+		return withRuns(count, countSteps{args[0]}), nil
+	}
+	return count, nil
 }
 
 // bindSum keeps the count of values in word 0 and the sum behind it.
@@ -87,22 +94,16 @@ func bindSum(b *aggBinding) (*Accumulator, error) {
 	case t.Kind == types.Decimal:
 		return sumDecimal(b.args[0], t, zero, sumValue), nil
 	case t.Phys() == types.PhysFloat:
-		return sumFloat(b.args[0], t.Kind == types.Float, func(acc []uint64, out *types.Column) {
-			if acc[0] == 0 && !zero {
-				out.AppendNull()
-				return
-			}
-			out.AppendFloat(math.Float64frombits(acc[1]))
-		}), nil
-	}
-	kind := t.Kind
-	return sumInt(b.args[0], func(acc []uint64, out *types.Column) {
-		if acc[0] == 0 && !zero {
-			out.AppendNull()
-			return
+		sum := sumFloat(b.args[0], t.Kind == types.Float, func(acc []uint64, out *types.Column) {
+			sumFloatSteps{zero: zero}.value(acc, out)
+		})
+		if t.Kind == types.Float {
+			return sum, nil
 		}
-		out.AppendInt(wrap(kind, int64(acc[1])))
-	}), nil
+		return withRuns(sum, sumFloatSteps{arg: b.args[0], zero: zero}), nil
+	}
+	steps := sumIntSteps{arg: b.args[0], kind: t.Kind, zero: zero}
+	return withRuns(sumInt(b.args[0], steps.value), steps), nil
 }
 
 // bindAvg keeps what bindSum keeps.
@@ -113,7 +114,7 @@ func bindAvg(b *aggBinding) (*Accumulator, error) {
 	case t.Kind == types.Decimal:
 		return sumDecimal(b.args[0], t, false, avgValue), nil
 	case t.Phys() == types.PhysFloat:
-		return sumFloat(b.args[0], false, func(acc []uint64, out *types.Column) {
+		mean := sumFloat(b.args[0], false, func(acc []uint64, out *types.Column) {
 			if acc[0] == 0 {
 				out.AppendNull()
 				return
@@ -123,16 +124,14 @@ func bindAvg(b *aggBinding) (*Accumulator, error) {
 				v = float64(float32(v))
 			}
 			out.AppendFloat(v)
-		}), nil
-	}
-	kind := t.Kind
-	return sumInt(b.args[0], func(acc []uint64, out *types.Column) {
-		if acc[0] == 0 {
-			out.AppendNull()
-			return
+		})
+		if single {
+			return mean, nil
 		}
-		out.AppendInt(wrap(kind, int64(acc[1])/int64(acc[0])))
-	}), nil
+		return withRuns(mean, sumFloatSteps{arg: b.args[0], mean: true}), nil
+	}
+	steps := sumIntSteps{arg: b.args[0], kind: t.Kind, mean: true}
+	return withRuns(sumInt(b.args[0], steps.value), steps), nil
 }
 
 // sumInt adds up modulo 2^64, which wraps right in every narrower type.

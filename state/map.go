@@ -3,7 +3,8 @@ package state
 import "math/bits"
 
 // Ref names a record of a Map. It stays valid until the next Upsert (or Collection.Add) on the same Map; 0 is none.
-// Delete moves nothing.
+// Delete moves nothing. Only records that follow deleted ones are ever moved: as long as nothing is deleted from a Map
+// (by a TTL either), Refs stay valid over Upserts too.
 type Ref uint32
 
 // The header word of a record: tag (32 bits), key group (16), words of the key (8), flags (8).

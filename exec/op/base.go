@@ -65,11 +65,11 @@ func (o *output) mark(ms int64) {
 func (o *output) flush() error {
 	var err error
 	switch {
-	case o.Len > 0:
+	case o.Rows() > 0:
 		err = o.to.Emit(o.Batch)
 	case len(o.Marks) > 0:
 		err = o.to.Watermark(o.Marks[len(o.Marks)-1].Time)
-	default:
+	case o.Len == 0:
 		return nil
 	}
 	o.Reset()

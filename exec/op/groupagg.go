@@ -35,6 +35,8 @@ type GroupAggregate struct {
 	prev  []*types.Column // the previous result, when -U is not wanted
 	news  []*types.Column // the aggregate columns of out
 	out   output
+	runs  *groupRuns // nil where rows are applied one by one
+	sel   []int32
 
 	rowsOf func(*types.Batch) error
 	markOf func(int64) error
@@ -61,6 +63,10 @@ func (g *GroupAggregate) Open(ctx *Context) error {
 		return err
 	}
 	g.rowsOf, g.markOf = g.apply, g.mark
+	if g.runnable() {
+		g.runs = new(groupRuns)
+		g.rowsOf = g.applyRuns
+	}
 	g.news = g.out.Cols[n:]
 	for i := range g.news {
 		g.prev = append(g.prev, types.NewColumn(g.spec.Out[n+i].Type, 1))
@@ -224,5 +230,8 @@ func (g *GroupAggregate) flush(b *types.Batch) error {
 		g.out.Cols[j].Gather(b.Cols[c], g.rows, b.Len)
 	}
 	g.rows = g.rows[:0]
+	if g.runs != nil {
+		g.selectChanged()
+	}
 	return g.out.flush()
 }

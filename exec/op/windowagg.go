@@ -57,6 +57,7 @@ type WindowAggregate struct {
 	cur      openSlice
 	merged   *state.Map // a HOP window put together
 	out      output
+	run      *windowRun // nil where rows are added one by one
 
 	rowsOf func(*types.Batch) error
 	markOf func(int64) error
@@ -104,6 +105,9 @@ func (w *WindowAggregate) Open(ctx *Context) error {
 	w.out = newOutput(ctx.Out, w.spec.Out)
 	w.progress, w.done = w.clock.Now(), math.MinInt64
 	w.rowsOf, w.markOf = w.apply, w.advance
+	if w.aggs.foldable() && (w.shared || w.spec.Window.Kind == Tumble || w.spec.Attached) {
+		w.run = new(windowRun)
+	}
 	w.wake()
 	return nil
 }
@@ -149,7 +153,7 @@ func (w *WindowAggregate) apply(b *types.Batch) error {
 			local = floorDiv(times.Int[i], 1000) - 1
 		case w.spec.Window.Rowtime:
 			if times.Null(i) {
-				return w.fail(errNullRowtime, b, i)
+				return w.fail(errNullRowtime, b, i) // what waits in a run is lost with the job
 			}
 			local = w.wall.local(floorDiv(times.Int[i], 1000))
 		}
@@ -166,9 +170,16 @@ func (w *WindowAggregate) apply(b *types.Batch) error {
 			w.late.Add(1)
 			continue
 		}
+		if w.run != nil {
+			w.run.take(w, k, i)
+			continue
+		}
 		if err := w.add(w.cur.m, b, k, i); err != nil {
 			return w.fail(err, b, i)
 		}
+	}
+	if w.run != nil {
+		w.run.fold(w, b)
 	}
 	w.wake()
 	return nil
@@ -428,8 +439,9 @@ func (w *WindowAggregate) fireCumulate(end int64) error {
 func (w *WindowAggregate) emit(m *state.Map, end int64) error {
 	nk, na := len(w.spec.Keys), len(w.spec.Aggs)
 	keyCols := w.out.Cols[:nk:nk]
-	start := types.NewColumn(types.TimestampOf(3), 1)
+	var start *types.Column
 	if w.spec.Attached {
+		start = types.NewColumn(types.TimestampOf(3), 1)
 		keyCols = append(keyCols, start)
 	}
 	from, last := w.spec.Window.startOf(end)*1000, w.wall.epoch(end-1)*1000
@@ -439,7 +451,9 @@ func (w *WindowAggregate) emit(m *state.Map, end int64) error {
 		if w.aggs.counted && g.words[0] == 0 {
 			continue
 		}
-		start.Reset()
+		if start != nil {
+			start.Reset()
+		}
 		if err := w.keys.codec.Decode(m.Key(g.ref), keyCols); err != nil {
 			return fmt.Errorf("%s: %w", w.ctx.Name, err)
 		}

@@ -1,0 +1,199 @@
+package expr
+
+import (
+	"math"
+
+	"runnel/types"
+)
+
+// Run is a number of rows on their way into accumulators: physical row Rows[k] of a batch goes into Accs[k], the words of
+// a group's record, of which the accumulator's own begin at From. Several rows may have one group; they come in order.
+type Run struct {
+	Accs [][]uint64
+	Rows []int32
+	From int
+	// Fresh[k] says that row k is the first of its group.
+	Fresh []bool
+}
+
+// The accumulators below have run forms. Each is a type with the two steps of a row, add and value, and its own two loops
+// over them: in a loop over a type parameter or a closure every step would be a call.
+
+// countSteps are those of COUNT(*), with arg -1, and of COUNT over one column.
+type countSteps struct{ arg int }
+
+func (s countSteps) column(b *types.Batch) *types.Column {
+	if s.arg < 0 {
+		return &types.Column{}
+	}
+	return b.Cols[s.arg]
+}
+
+func (s countSteps) add(acc []uint64, c *types.Column, i int32) {
+	if c.Valid == nil || c.Valid.Has(i) {
+		acc[0]++
+	}
+}
+
+func (s countSteps) value(acc []uint64, out *types.Column) { out.AppendInt(int64(acc[0])) }
+
+func (s countSteps) fold(r *Run, b *types.Batch) {
+	c := s.column(b)
+	for k, acc := range r.Accs {
+		s.add(acc[r.From:], c, r.Rows[k])
+	}
+}
+
+func (s countSteps) trace(r *Run, b *types.Batch, out *types.Column) {
+	c := s.column(b)
+	for k, acc := range r.Accs {
+		acc = acc[r.From:]
+		if !r.Fresh[k] {
+			s.value(acc, out)
+		}
+		s.add(acc, c, r.Rows[k])
+		s.value(acc, out)
+	}
+}
+
+// sumIntSteps are those of SUM and AVG of integers.
+type sumIntSteps struct {
+	arg  int
+	kind types.Kind
+	zero bool // 0 instead of NULL
+	mean bool
+}
+
+func (s sumIntSteps) add(acc []uint64, c *types.Column, i int32) {
+	if !c.Null(i) {
+		acc[0]++
+		acc[1] += uint64(c.Int[i])
+	}
+}
+
+func (s sumIntSteps) value(acc []uint64, out *types.Column) {
+	if acc[0] == 0 && !s.zero {
+		out.AppendNull()
+		return
+	}
+	v := int64(acc[1])
+	if s.mean {
+		v /= int64(acc[0])
+	}
+	out.AppendInt(wrap(s.kind, v))
+}
+
+func (s sumIntSteps) fold(r *Run, b *types.Batch) {
+	c := b.Cols[s.arg]
+	for k, acc := range r.Accs {
+		s.add(acc[r.From:], c, r.Rows[k])
+	}
+}
+
+func (s sumIntSteps) trace(r *Run, b *types.Batch, out *types.Column) {
+	c := b.Cols[s.arg]
+	for k, acc := range r.Accs {
+		acc = acc[r.From : r.From+2]
+		if !r.Fresh[k] {
+			s.value(acc, out)
+		}
+		s.add(acc, c, r.Rows[k])
+		s.value(acc, out)
+	}
+}
+
+// sumFloatSteps are those of SUM and AVG of DOUBLE.
+type sumFloatSteps struct {
+	arg        int
+	zero, mean bool
+}
+
+func (s sumFloatSteps) add(acc []uint64, c *types.Column, i int32) {
+	if !c.Null(i) {
+		acc[0]++
+		acc[1] = math.Float64bits(math.Float64frombits(acc[1]) + c.Flt[i])
+	}
+}
+
+func (s sumFloatSteps) value(acc []uint64, out *types.Column) {
+	if acc[0] == 0 && !s.zero {
+		out.AppendNull()
+		return
+	}
+	v := math.Float64frombits(acc[1])
+	if s.mean {
+		v /= float64(int64(acc[0]))
+	}
+	out.AppendFloat(v)
+}
+
+func (s sumFloatSteps) fold(r *Run, b *types.Batch) {
+	c := b.Cols[s.arg]
+	for k, acc := range r.Accs {
+		s.add(acc[r.From:], c, r.Rows[k])
+	}
+}
+
+func (s sumFloatSteps) trace(r *Run, b *types.Batch, out *types.Column) {
+	c := b.Cols[s.arg]
+	for k, acc := range r.Accs {
+		acc = acc[r.From : r.From+2]
+		if !r.Fresh[k] {
+			s.value(acc, out)
+		}
+		s.add(acc, c, r.Rows[k])
+		s.value(acc, out)
+	}
+}
+
+// extremeIntSteps are those of MIN (sign -1) and MAX (1) of what is held as integers.
+type extremeIntSteps struct {
+	arg  int
+	sign int
+}
+
+func (s extremeIntSteps) add(acc []uint64, c *types.Column, i int32) {
+	if c.Null(i) {
+		return
+	}
+	v, best := c.Int[i], int64(acc[1])
+	if acc[0] == 0 || s.sign > 0 && v > best || s.sign < 0 && v < best {
+		acc[0], acc[1] = 1, uint64(v)
+	}
+}
+
+func (s extremeIntSteps) value(acc []uint64, out *types.Column) {
+	if acc[0] == 0 {
+		out.AppendNull()
+		return
+	}
+	out.AppendInt(int64(acc[1]))
+}
+
+func (s extremeIntSteps) fold(r *Run, b *types.Batch) {
+	c := b.Cols[s.arg]
+	for k, acc := range r.Accs {
+		s.add(acc[r.From:], c, r.Rows[k])
+	}
+}
+
+func (s extremeIntSteps) trace(r *Run, b *types.Batch, out *types.Column) {
+	c := b.Cols[s.arg]
+	for k, acc := range r.Accs {
+		acc = acc[r.From : r.From+2]
+		if !r.Fresh[k] {
+			s.value(acc, out)
+		}
+		s.add(acc, c, r.Rows[k])
+		s.value(acc, out)
+	}
+}
+
+// withRuns adds the run forms of an accumulator.
+func withRuns(a *Accumulator, steps interface {
+	fold(*Run, *types.Batch)
+	trace(*Run, *types.Batch, *types.Column)
+}) *Accumulator {
+	a.Fold, a.Trace = steps.fold, steps.trace
+	return a
+}
