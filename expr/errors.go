@@ -73,6 +73,10 @@ func unknown(name string, args []Expr, pos Pos) error {
 
 // typeWord writes a type as validation messages do.
 func typeWord(t types.Type) string {
+	switch attr := t.Attr; attr {
+	case types.Rowtime, types.Proctime:
+		return typeWord(t.Plain()) + map[types.TimeAttr]string{types.Rowtime: " *ROWTIME*", types.Proctime: " *PROCTIME*"}[attr]
+	}
 	switch t.Kind {
 	case types.Int:
 		return "INTEGER"

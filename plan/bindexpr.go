@@ -181,6 +181,14 @@ func (b *binder) binary(e *sql.Binary) (expr.Expr, error) {
 	if e.Op == sql.OpAnd || e.Op == sql.OpOr {
 		return b.junction(e, name)
 	}
+	if e.Op == sql.OpOverlaps { // two periods, each a start with an end or a length
+		l, lok := e.L.(*sql.Constructor)
+		r, rok := e.R.(*sql.Constructor)
+		if !lok || !rok || len(l.Items) != 2 || len(r.Items) != 2 {
+			return nil, refuse(nameError, e, "OVERLAPS wants a period on each side: (start, end) or (start, length)")
+		}
+		return b.call(e, name, l.Items[0], l.Items[1], r.Items[0], r.Items[1])
+	}
 	return b.call(e, name, e.L, e.R)
 }
 
@@ -479,11 +487,6 @@ func unknownFunction(e *sql.FuncCall, args []expr.Expr) error {
 
 // procTime is the processing-time attribute.
 func procTime(at sql.Node) (expr.Expr, error) {
-	if expr.Lookup("PROCTIME") == nil {
-		t := types.TimestampLTZOf(3).Required()
-		t.Attr = types.Proctime
-		return &expr.Call{Func: &expr.Function{Name: "PROCTIME", Nondeterministic: true, Dynamic: true}, T: t}, nil
-	}
 	x, err := newCall(at, "PROCTIME")
 	if err != nil {
 		return nil, err

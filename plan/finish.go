@@ -22,12 +22,12 @@ func (p *planning) optimize(root Node) (Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if root, err = bottomUp(root, p.refuseOver); err != nil {
-		return nil, err
-	}
 	root = pure(root, mergeCalcs)
 	root, _ = prune(root, allNeeds(root))
 	root = pure(root, mergeCalcs)
+	if root, err = bottomUp(root, p.refuseRest); err != nil {
+		return nil, err
+	}
 	if err := p.replanSources(root); err != nil {
 		return nil, err
 	}
@@ -326,7 +326,10 @@ func retractTexts(n Node) {
 func (p *planning) state(n Node) {
 	b := n.Base()
 	ttl := p.Config.Duration("table.exec.state.ttl")
-	forever := func(what string) {
+	if g, ok := n.(*GroupAggregate); ok {
+		ttl = hinted(g.ttl, ttl)
+	}
+	keep := func(what string) {
 		b.TTL = ttl
 		b.Bound = what + ", dropped after " + spanText(ttl) + " without a change (state TTL)"
 		if ttl == 0 {
@@ -342,9 +345,9 @@ func (p *planning) state(n Node) {
 			b.Bound, b.TTL = "one row", ttl
 			return
 		}
-		forever("one entry for each " + keyNames(b.Inputs[0], n.Keys))
+		keep("one entry for each " + keyNames(b.Inputs[0], n.Keys))
 	case *ChangelogNormalize:
-		forever("one row for each " + keyNames(b.Inputs[0], n.Keys))
+		keep("one row for each " + keyNames(b.Inputs[0], n.Keys))
 	case *WindowAggregate:
 		b.Bound = "the windows that are open: dropped when the watermark passes their end"
 		if !n.Window.Rowtime {
@@ -353,27 +356,49 @@ func (p *planning) state(n Node) {
 	case *IntervalJoin:
 		b.Bound = intervalBound(n)
 	case *Join:
-		forever("every row of both sides")
+		n.LeftTTL, n.RightTTL = hinted(n.LeftTTL, ttl), hinted(n.RightTTL, ttl)
+		keep("every row of both sides")
+		if n.LeftTTL != n.RightTTL {
+			b.Bound = "the sides: left rows " + keptText(n.LeftTTL) + ", right rows " + keptText(n.RightTTL)
+		}
 	case *SortLimit:
 		if n.Strategy == Retract {
-			forever("every row")
+			keep("every row")
 			return
 		}
 		b.Bound, b.TTL = fmt.Sprintf("%d rows", n.Offset+n.Limit), ttl
 	case *Limit:
 		b.Bound, b.TTL = fmt.Sprintf("%d rows", n.Offset+n.Limit), ttl
 		if b.Inputs[0].Base().Mode != types.InsertOnly {
-			forever("every row")
+			keep("every row")
 		}
 	case *TemporalSort:
 		b.Bound = "the rows ahead of the watermark"
 	case *Sink:
 		if n.Materialize {
-			forever("the rows of each " + columnNames(n.names, n.PrimaryKey))
+			keep("the rows of each " + columnNames(n.names, n.PrimaryKey))
 		}
 	default:
-		p.stateMore(n, forever)
+		p.stateMore(n, keep)
 	}
+}
+
+// hinted is the time to live of a hint, or without one the configured one.
+func hinted(hint, config time.Duration) time.Duration {
+	switch hint {
+	case 0:
+		return config
+	case forever:
+		return 0
+	}
+	return hint
+}
+
+func keptText(ttl time.Duration) string {
+	if ttl == 0 {
+		return "for ever"
+	}
+	return "for " + spanText(ttl)
 }
 
 // growing reports whether the state of one group grows with its rows.

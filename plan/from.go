@@ -14,6 +14,7 @@ type refs struct {
 	node   Node
 	tables []scopeTable
 	star   []int // the columns of *, nil for all
+	shared map[string]expr.Expr
 }
 
 // tableRef binds an item of FROM.
@@ -24,7 +25,8 @@ func (p *planning) tableRef(t sql.TableRef, env *around) (*refs, error) {
 			return nil, unsupported(t.Sample, "TABLESAMPLE is")
 		}
 		if t.AsOf != nil {
-			return nil, refuse(tableError, t, "FOR SYSTEM_TIME AS OF is supported on the right side of a join only.")
+			return nil, refuse(catalog.UnsupportedOp, t, "getTable(ObjectPath, long) is not implemented for class org.apache.flink.table.catalog.GenericInMemoryCatalog.").
+				Cure("Tables have no history here: FOR SYSTEM_TIME AS OF is supported on the right side of a join only.")
 		}
 		return p.tableName(t, env)
 	case *sql.DerivedTable:
@@ -250,7 +252,7 @@ func (p *planning) joined(j *sql.Join, left, right *refs, env *around) (*refs, e
 	var cond expr.Expr
 	switch {
 	case j.On != nil:
-		b := p.binder(&scope{parent: env.outer, fields: fields, tables: out.tables})
+		b := p.binder(&scope{parent: env.outer, fields: fields, tables: out.tables, shared: left.shared})
 		b.clause = "ON clause"
 		var terms []expr.Expr
 		for _, c := range conjuncts(j.On) {
@@ -266,8 +268,11 @@ func (p *planning) joined(j *sql.Join, left, right *refs, env *around) (*refs, e
 		if cond, out.star, err = p.using(j, left, right); err != nil {
 			return nil, err
 		}
+		p.share(j, left, out, fields)
 	}
-	out.node = newJoin(joinKinds[j.Kind], left.node, right.node, cond, j)
+	join := newJoin(joinKinds[j.Kind], left.node, right.node, cond, j)
+	join.LeftTTL, join.RightTTL = env.ttlOf(left), env.ttlOf(right)
+	out.node = join
 	if out.star == nil && (left.star != nil || right.star != nil) {
 		out.star = append(starColumns(left), shifted(starColumns(right), nl)...)
 	}
@@ -281,7 +286,7 @@ var joinKinds = map[sql.JoinKind]JoinKind{
 // concat puts the names of two items side by side.
 func concat(left, right *refs) *refs {
 	nl := len(fieldsIn(left.node))
-	out := &refs{tables: slices.Clone(left.tables)}
+	out := &refs{tables: slices.Clone(left.tables), shared: left.shared}
 	for _, t := range right.tables {
 		t.first += nl
 		out.tables = append(out.tables, t)
@@ -359,6 +364,31 @@ func (p *planning) using(j *sql.Join, left, right *refs) (expr.Expr, []int, erro
 		}
 	}
 	return expr.NewAnd(terms...), star, nil
+}
+
+// share lets a bare name mean a column of USING: the one of the side that is never padded, or whichever is there.
+func (p *planning) share(j *sql.Join, left, out *refs, fields []types.Field) {
+	nl := len(fieldsIn(left.node))
+	shared := map[string]expr.Expr{}
+	for name, x := range left.shared {
+		shared[name] = x
+	}
+	for _, id := range j.Using {
+		l := slices.IndexFunc(fields[:nl], func(f types.Field) bool { return f.Name == id.Name })
+		r := nl + slices.IndexFunc(fields[nl:], func(f types.Field) bool { return f.Name == id.Name })
+		switch j.Kind {
+		case sql.RightJoin:
+			shared[id.Name] = expr.NewCol(fields, r)
+		case sql.FullJoin:
+			x, err := newCall(j, "COALESCE", expr.NewCol(fields, l), expr.NewCol(fields, r))
+			if err == nil {
+				shared[id.Name] = x
+			}
+		default:
+			shared[id.Name] = expr.NewCol(fields, l)
+		}
+	}
+	out.shared = shared
 }
 
 // newJoin makes a join whose kind the rules still have to find out.

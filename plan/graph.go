@@ -146,6 +146,8 @@ type GroupAggregate struct {
 	Info
 	Keys []int
 	Aggs []expr.AggCall
+
+	ttl time.Duration // STATE_TTL
 }
 
 // Expand gives, for every row, one row for each of Rows: the grouping sets of an aggregation.
@@ -244,7 +246,8 @@ type Join struct {
 	// contain one (LeftUnique, RightUnique) there is one row per join key at most.
 	LeftKey, RightKey       []int
 	LeftUnique, RightUnique bool
-	LeftTTL, RightTTL       time.Duration // STATE_TTL; 0 for Info.TTL
+	// LeftTTL and RightTTL are the times to live of the sides, 0 for ever.
+	LeftTTL, RightTTL time.Duration
 
 	temporal *temporal // FOR SYSTEM_TIME AS OF, until the rules have made something else of it
 

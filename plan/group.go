@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"runnel/expr"
 	"runnel/sql"
@@ -501,7 +502,7 @@ func (g *grouping) place(in *Calc, keys []int, calls []expr.AggCall) (Node, func
 		node, keys = expand(in, keys, g.sets)
 		extra = 1
 	}
-	a := &GroupAggregate{Keys: keys, Aggs: calls}
+	a := &GroupAggregate{Keys: keys, Aggs: calls, ttl: g.b.ttl()}
 	a.Kind, a.Inputs, a.Pos = "GroupAggregate", []Node{node}, pos(g.b.stmt)
 	for _, k := range keys {
 		f := fieldsIn(node)[k]
@@ -523,6 +524,14 @@ func (g *grouping) place(in *Calc, keys []int, calls []expr.AggCall) (Node, func
 			return i
 		})
 	}, nil
+}
+
+// ttl is the hinted time to live of the one table of FROM.
+func (b *selecting) ttl() time.Duration {
+	if len(b.sc.tables) != 1 {
+		return 0
+	}
+	return b.env.ttl[b.sc.tables[0].alias]
 }
 
 // renumber puts an expression over other columns and takes their names and types; columns of outer queries stay.

@@ -22,7 +22,11 @@ func (p *planning) recognizeJoin(j *Join) (Node, error) {
 		if w, err := p.windowJoin(j); w != nil || err != nil {
 			return w, err
 		}
-		if ij := p.intervalJoin(j); ij != nil {
+		ij, err := p.intervalJoin(j)
+		if err != nil {
+			return nil, err
+		}
+		if ij != nil {
 			return unhidden(ij, j.hidden), nil
 		}
 	}
@@ -243,9 +247,9 @@ type timeBound struct {
 
 // intervalJoin recognises a join whose condition bounds the difference of two time attributes on both sides (semantics.md
 // 6.9). nil when it is none.
-func (p *planning) intervalJoin(j *Join) *IntervalJoin {
+func (p *planning) intervalJoin(j *Join) (*IntervalJoin, error) {
 	if j.Join == Semi || j.Join == Anti {
-		return nil
+		return nil, nil
 	}
 	nl := len(fieldsIn(j.Inputs[0]))
 	fields := append(slices.Clone(fieldsIn(j.Inputs[0])), fieldsIn(j.Inputs[1])...)
@@ -283,7 +287,7 @@ func (p *planning) intervalJoin(j *Join) *IntervalJoin {
 	}
 	if !hasLower || !hasUpper {
 		j.timeKey = 0
-		return nil
+		return nil, p.mixedTimes(j, rest, fields, nl)
 	}
 	ij := &IntervalJoin{Info: j.Info, Join: j.Join, LeftTime: first.left, RightTime: first.right, Lower: lower, Upper: upper,
 		Rowtime: fields[first.left].Type.Attr == types.Rowtime, Cond: expr.NewAnd(rest...),
@@ -298,7 +302,37 @@ func (p *planning) intervalJoin(j *Join) *IntervalJoin {
 			ij.NullSafe = append(ij.NullSafe, j.NullSafe[i])
 		}
 	}
-	return ij
+	return ij, nil
+}
+
+// mixedTimes refuses bounds between two rowtime attributes of different types, which would make an interval join.
+func (p *planning) mixedTimes(j *Join, conds []expr.Expr, fields []types.Field, nl int) error {
+	for _, c := range conds {
+		call, ok := c.(*expr.Call)
+		if !ok || len(call.Args) != 2 || mirrored[call.Func.Name] == "" || call.Func.Name == "=" {
+			continue
+		}
+		a, _, aok := shiftedTime(timeOperand(call.Args[0]), fields)
+		b, _, bok := shiftedTime(timeOperand(call.Args[1]), fields)
+		if !aok || !bok || (a < nl) == (b < nl) {
+			continue
+		}
+		t, u := fields[a].Type, fields[b].Type
+		if t.Attr == types.Rowtime && u.Attr == types.Rowtime && t.Kind != u.Kind {
+			e := refuseAt(j, "Interval join with rowtime attribute requires same rowtime types, but the types are %s and %s.", attrName(t), attrName(u))
+			e.Class = validation
+			return e
+		}
+	}
+	return nil
+}
+
+// timeOperand looks through the cast that makes two kinds of timestamps comparable.
+func timeOperand(e expr.Expr) expr.Expr {
+	if c, ok := e.(*expr.Cast); ok && c.Implicit {
+		return c.Arg
+	}
+	return e
 }
 
 // comparableTimes reports whether both are time attributes of one kind.

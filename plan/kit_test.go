@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -37,10 +38,20 @@ func source(mode types.ChangelogMode, bounded bool) (*connectors.Source, error) 
 
 // echo takes what the query gives; upsert takes it without -U.
 func echo(r connectors.SinkRequest) (*connectors.Sink, error) {
+	if r.Overwrite {
+		return nil, noOverwrite(r)
+	}
 	return &connectors.Sink{Mode: r.Query}, nil
 }
 
+func noOverwrite(r connectors.SinkRequest) error {
+	return fmt.Errorf("INSERT OVERWRITE requires that the underlying DynamicTableSink of table '%s' implements the SupportsOverwrite interface.", r.Table.Name)
+}
+
 func upsert(r connectors.SinkRequest) (*connectors.Sink, error) {
+	if r.Overwrite {
+		return nil, noOverwrite(r)
+	}
 	return &connectors.Sink{Mode: r.Query &^ types.ModeOf(types.UpdateBefore)}, nil
 }
 
@@ -65,6 +76,9 @@ func testConnectors() []connectors.Connector {
 				return source(mode, false)
 			},
 			Sink: func(r connectors.SinkRequest) (*connectors.Sink, error) {
+				if r.Overwrite {
+					return nil, noOverwrite(r)
+				}
 				if r.Table.Options["format"] == "debezium-json" {
 					return &connectors.Sink{Mode: types.AllKinds}, nil
 				}

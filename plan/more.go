@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"runnel/catalog"
 	"strings"
 	"time"
 
@@ -188,28 +189,28 @@ func (p *planning) exchangesMore(n Node) {
 }
 
 // stateMore says what bounds their state.
-func (p *planning) stateMore(n Node, forever func(what string)) {
+func (p *planning) stateMore(n Node, keep func(what string)) {
 	b := n.Base()
 	switch n := n.(type) {
 	case *Rank:
 		switch {
 		case n.Strategy == Retract:
-			forever("every row of each " + keyNames(b.Inputs[0], n.Keys))
+			keep("every row of each " + keyNames(b.Inputs[0], n.Keys))
 		case n.ToColumn >= 0:
-			forever("the first rows of each " + keyNames(b.Inputs[0], n.Keys))
+			keep("the first rows of each " + keyNames(b.Inputs[0], n.Keys))
 		case len(n.Keys) == 0:
 			b.Bound, b.TTL = fmt.Sprintf("%d rows", n.To), p.Config.Duration("table.exec.state.ttl")
 		default:
-			forever(fmt.Sprintf("%d rows for each %s", n.To, keyNames(b.Inputs[0], n.Keys)))
+			keep(fmt.Sprintf("%d rows for each %s", n.To, keyNames(b.Inputs[0], n.Keys)))
 		}
 	case *Deduplicate:
-		forever("one row for each " + keyNames(b.Inputs[0], n.Keys))
+		keep("one row for each " + keyNames(b.Inputs[0], n.Keys))
 	case *OverAggregate:
 		switch {
 		case n.Frame.Before < 0:
-			forever("one entry for each " + keyNames(b.Inputs[0], n.Keys))
+			keep("one entry for each " + keyNames(b.Inputs[0], n.Keys))
 		case n.Frame.Rows:
-			forever(fmt.Sprintf("%d rows for each %s", n.Frame.Before+1, keyNames(b.Inputs[0], n.Keys)))
+			keep(fmt.Sprintf("%d rows for each %s", n.Frame.Before+1, keyNames(b.Inputs[0], n.Keys)))
 		default:
 			b.Bound = "the frame: rows until they are " + spanText(millis(n.Frame.Before)) + " old"
 		}
@@ -228,6 +229,9 @@ func (p *planning) stateMore(n Node, forever func(what string)) {
 
 // recognize finds the special cases of joins and ranks.
 func (p *planning) recognize(n Node) (Node, error) {
+	if err := p.retime(n); err != nil {
+		return nil, err
+	}
 	switch n := n.(type) {
 	case *Join:
 		return p.recognizeJoin(n)
@@ -237,10 +241,18 @@ func (p *planning) recognize(n Node) (Node, error) {
 	return n, nil
 }
 
-// refuseOver refuses the OVER windows that no top-N was made of and that a stream cannot have.
-func (p *planning) refuseOver(n Node) (Node, error) {
-	if o, ok := n.(*OverAggregate); ok {
-		return o, p.checkOver(o)
+// refuseRest refuses what is left after the rules and cannot be run: OVER windows that no top-N was made of and that a
+// stream cannot have, windows of uneven steps.
+func (p *planning) refuseRest(n Node) (Node, error) {
+	switch n := n.(type) {
+	case *OverAggregate:
+		return n, p.checkOver(n)
+	case *WindowTableFunction:
+		if w := n.Window; w.Kind == Cumulate && w.Size%w.Slide != 0 {
+			e := refuseAt(n, "CumulativeWindowAssigner requires size must be an integral multiple of step.")
+			e.Class = catalog.ArgumentError
+			return nil, e
+		}
 	}
 	return n, nil
 }

@@ -443,7 +443,13 @@ func pruneRanks(n Node, need needs) (Node, moves) {
 		n.Cond = m.expr(n.Cond)
 		return n, m
 	case *OverAggregate:
-		n.Aggs = keep(n.Aggs, need[k:])
+		if n.Aggs = keep(n.Aggs, need[k:]); len(n.Aggs) == 0 { // nobody reads what it adds
+			in, m := prune(b.Inputs[0], below)
+			for range need[k:] {
+				m = append(m, -1)
+			}
+			return in, m
+		}
 		below.readAggs(n.Keys, n.Aggs)
 		below.add(sortColumns(n.Order)...)
 		m := below.into(n, 0)

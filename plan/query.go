@@ -2,6 +2,7 @@ package plan
 
 import (
 	"strconv"
+	"time"
 
 	"runnel/expr"
 	"runnel/sql"
@@ -14,6 +15,7 @@ type around struct {
 	outer             *scope
 	with              *withName
 	catalog, database string
+	ttl               map[string]time.Duration // STATE_TTL of the SELECT around
 }
 
 // withName is a name of a WITH clause; later ones see earlier ones.

@@ -15,6 +15,8 @@ type scope struct {
 	tables []scopeTable
 	// star lists the columns of *, nil for all of them in order.
 	star []int
+	// shared are the columns of JOIN .. USING, which a bare name means in one or the other table.
+	shared map[string]expr.Expr
 }
 
 // scopeTable is an item of a FROM clause.
@@ -45,6 +47,9 @@ type found struct {
 // resolve finds the column that a dotted name means.
 func (s *scope) resolve(n *sql.Name) (expr.Expr, error) {
 	for level, sc := 0, s; sc != nil; level, sc = level+1, sc.parent {
+		if x, ok := sc.shared[n.Parts[0].Name]; ok && sc.tableOf(n) == nil {
+			return fieldsOf(expr.MapColumns(x, func(i int) int { return i + level*outerBase }), n.Parts[1:])
+		}
 		f, err := sc.lookup(n)
 		if err != nil {
 			return nil, err
@@ -57,6 +62,15 @@ func (s *scope) resolve(n *sql.Name) (expr.Expr, error) {
 		return fieldsOf(&col, f.rest)
 	}
 	return nil, s.notFound(n)
+}
+
+// tableOf is the item of FROM that a name begins with, nil when it begins with a column.
+func (s *scope) tableOf(n *sql.Name) *scopeTable {
+	if len(n.Parts) == 1 {
+		return nil
+	}
+	t, _ := s.table(n.Parts)
+	return t
 }
 
 // lookup finds a name in one scope, nil when it means nothing there.

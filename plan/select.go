@@ -18,11 +18,20 @@ type selecting struct {
 
 // selectBody binds a SELECT up to its select list.
 func (p *planning) selectBody(s *sql.Select, env *around) (*selected, error) {
-	b := &selecting{p: p, env: env, stmt: s}
+	hints, err := p.queryHints(s.Hints)
+	if err != nil {
+		return nil, err
+	}
+	own := *env
+	own.ttl = hints.ttl
+	b := &selecting{p: p, env: &own, stmt: s}
 	if s.Stream {
 		return nil, unsupported(s, "SELECT STREAM is")
 	}
 	if err := b.from(); err != nil {
+		return nil, err
+	}
+	if err := hints.check(b.sc.tables); err != nil {
 		return nil, err
 	}
 	if err := b.where(); err != nil {
@@ -54,7 +63,7 @@ func (b *selecting) from() error {
 		return err
 	}
 	b.in = r.node
-	b.sc = &scope{parent: b.env.outer, fields: fieldsIn(r.node), tables: r.tables, star: r.star}
+	b.sc = &scope{parent: b.env.outer, fields: fieldsIn(r.node), tables: r.tables, star: r.star, shared: r.shared}
 	return nil
 }
 
@@ -102,6 +111,8 @@ type item struct {
 	expr sql.Expr
 	name string
 	col  int // the column of *, -1 for an expression
+	// field is the field of a row that r.* has given, nil for anything else.
+	field expr.Expr
 }
 
 // expandItems expands * and names the columns as Flink does.
@@ -113,6 +124,14 @@ func (b *selecting) expandItems() ([]item, error) {
 			items = append(items, item{expr: it.Expr, name: itemName(it, len(items)), col: -1})
 			continue
 		}
+		fields, err := b.rowStar(star)
+		if err != nil {
+			return nil, err
+		}
+		if fields != nil {
+			items = append(items, fields...)
+			continue
+		}
 		cols, err := b.starColumns(star)
 		if err != nil {
 			return nil, err
@@ -120,6 +139,29 @@ func (b *selecting) expandItems() ([]item, error) {
 		for _, c := range cols {
 			items = append(items, item{name: b.sc.fields[c].Name, col: c})
 		}
+	}
+	return items, nil
+}
+
+// rowStar expands r.* where r is a column with fields; nil when it is none.
+func (b *selecting) rowStar(s *sql.Star) ([]item, error) {
+	if s.Qualifier == nil {
+		return nil, nil
+	}
+	if t, used := b.sc.table(append(s.Qualifier.Parts[:len(s.Qualifier.Parts):len(s.Qualifier.Parts)], sql.Ident{})); t != nil && used == len(s.Qualifier.Parts) {
+		return nil, nil
+	}
+	x, err := b.sc.resolve(s.Qualifier)
+	if err != nil || x.Type().Kind != types.Row {
+		return nil, nil // starColumns words the refusal
+	}
+	var items []item
+	for i, f := range x.Type().Fields {
+		e, err := expr.NewField(x, i)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item{name: f.Name, col: -1, field: e})
 	}
 	return items, nil
 }
@@ -195,6 +237,12 @@ func (b *selecting) bindItems(items []item, x *binder) (*selected, error) {
 }
 
 func (b *selecting) bindItem(it item, x *binder) (expr.Expr, error) {
+	if it.field != nil {
+		if x.column != nil {
+			return nil, refuse(nameError, b.stmt, "Expression '%s' is not being grouped", it.name)
+		}
+		return it.field, nil
+	}
 	if it.col >= 0 {
 		c := expr.NewCol(b.sc.fields, it.col)
 		if x.column != nil {
@@ -218,7 +266,7 @@ func (b *selecting) aggregates(items []item) bool {
 		return true
 	}
 	for _, it := range items {
-		if contains(it.expr, isAggregate) {
+		if it.expr != nil && contains(it.expr, isAggregate) {
 			return true
 		}
 	}
@@ -227,7 +275,7 @@ func (b *selecting) aggregates(items []item) bool {
 
 func (b *selecting) overs(items []item) bool {
 	for _, it := range items {
-		if contains(it.expr, isOver) {
+		if it.expr != nil && contains(it.expr, isOver) {
 			return true
 		}
 	}

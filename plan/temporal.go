@@ -50,14 +50,15 @@ var joinWords = [...]string{Inner: "INNER", Left: "LEFT", Right: "RIGHT", Full: 
 // temporalJoin makes a lookup join or an event-time temporal join (semantics.md 6.10, 6.11).
 func (p *planning) temporalJoin(j *Join) (Node, error) {
 	t := j.temporal
+	if j.Join != Inner && j.Join != Left {
+		return nil, refuse("java.lang.IllegalStateException", t.at, "Unknown join type %s", joinWords[j.Join]).
+			Cure("FOR SYSTEM_TIME AS OF goes with JOIN and LEFT JOIN.")
+	}
 	if t.proctime {
 		return p.lookupJoin(j)
 	}
 	if p.batch {
 		return nil, refuse(tableError, t.at, "Event-time temporal join is not supported in batch mode.")
-	}
-	if j.Join != Inner && j.Join != Left {
-		return nil, refuse("java.lang.IllegalStateException", t.at, "Unknown join type %s", joinWords[j.Join])
 	}
 	right := j.Inputs[1]
 	rf := fieldsIn(right)
@@ -95,9 +96,6 @@ func (p *planning) lookupJoin(j *Join) (Node, error) {
 	if scan == nil || scan.lookup == nil {
 		return nil, refuse(tableError, t.at, "Processing-time temporal join is not supported yet.").
 			Cure("The table on the right is no table that can be looked up by key.")
-	}
-	if j.Join != Inner && j.Join != Left {
-		return nil, refuse(tableError, t.at, "Temporal table join currently only support INNER JOIN and LEFT JOIN, but was %s JOIN.", joinWords[j.Join])
 	}
 	nl := len(fieldsIn(j.Inputs[0]))
 	n := &LookupJoin{Info: j.Info, Join: j.Join, Table: scan.Table, Columns: scan.Columns, lookup: scan.lookup}

@@ -67,7 +67,6 @@ func (p *planning) windowFunction(f *sql.TableFunc, env *around) (*refs, error) 
 	n := &WindowTableFunction{Window: w}
 	n.Kind, n.Inputs, n.Pos = "WindowTableFunction", []Node{data.node}, pos(f.Call)
 	n.Fields = slices.Clone(fields)
-	n.Fields[w.Column].Type.Attr = types.NoAttr
 	bound := types.TimestampOf(3).Required()
 	end := t.Required()
 	end.Precision = 3
@@ -202,10 +201,6 @@ func (p *planning) windowSizes(w *Window, name string, args map[string]sql.Expr,
 	if w.Kind == Tumble && (w.Offset >= w.Size || w.Offset <= -w.Size) {
 		return refuse(validation, at, "TUMBLE table function parameters must satisfy abs(offset) < size, but got size %d ms and offset %d ms.", w.Size, w.Offset)
 	}
-	if w.Kind == Cumulate && w.Size%w.Slide != 0 {
-		return refuse(tableError, at, "CUMULATE table function based aggregate requires maxSize must be an integral multiple of step, but got maxSize %d ms and step %d ms",
-			w.Size, w.Slide)
-	}
 	return nil
 }
 
@@ -214,6 +209,9 @@ func (p *planning) constantMillis(e sql.Expr, what string) (int64, error) {
 	x, err := p.binder(&scope{}).expr(e)
 	if err != nil {
 		return 0, err
+	}
+	if x.Type().Kind == types.IntervalMonths {
+		return 0, refuse(tableError, e, "Window aggregate only support SECOND, MINUTE, HOUR, DAY as the time unit. MONTH and YEAR time unit are not supported yet.")
 	}
 	if x.Type().Kind != types.IntervalMillis {
 		return 0, refuse(validation, e, "%s wants an interval of days to seconds, not %s", what, x.Type().Name())
@@ -329,6 +327,10 @@ func (g *grouping) windowAggregate(in *Calc, keys []int, calls []expr.AggCall, w
 	if w.window.Kind == Hop && w.window.Size%w.window.Slide != 0 {
 		return nil, nil, refuse(tableError, g.b.stmt.GroupBy, "HOP table function based aggregate requires size must be an integral multiple of slide, "+
 			"but got size %d ms and slide %d ms", w.window.Size, w.window.Slide)
+	}
+	if w.window.Kind == Cumulate && w.window.Size%w.window.Slide != 0 {
+		return nil, nil, refuse(tableError, g.b.stmt.GroupBy, "CUMULATE table function based aggregate requires maxSize must be an integral multiple of step, "+
+			"but got maxSize %d ms and step %d ms", w.window.Size, w.window.Slide)
 	}
 	if !p.batch && (p.Config.Bool("table.exec.emit.early-fire.enabled") || p.Config.Bool("table.exec.emit.late-fire.enabled")) {
 		return nil, nil, refuse(tableError, g.b.stmt, "Currently, window table function based aggregate doesn't support early-fire and late-fire configuration "+
