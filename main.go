@@ -108,6 +108,7 @@ func (p *process) interactive(ctx context.Context, in *os.File) int {
 	if ed == nil {
 		ed = repl.NewPlainEditor(in, p.term, p.flags.echo)
 	}
+	go p.openCluster() // the subcommands in another terminal find the shell before its first job
 	ended := make(chan error, 1)
 	go func() { ended <- p.shell.Interactive(ctx, ed) }()
 	code := exitOK
