@@ -53,6 +53,11 @@ func (p *process) runFiles(ctx context.Context) int {
 	if code := p.initScript(ctx); code != exitOK {
 		return code
 	}
+	if p.flags.echo {
+		p.term.Together()
+		p.shell.Begin(p.dir.file("history"))
+		defer p.shell.End()
+	}
 	for _, name := range p.flags.files {
 		text, err := os.ReadFile(name)
 		if err != nil {

@@ -112,17 +112,36 @@ func (s *Shell) statements(ctx context.Context, ed Editor, parts []sql.Piece) (q
 func (s *Shell) Script(ctx context.Context, name, text string) error {
 	for _, p := range sql.SplitAll(text) {
 		if s.Echo {
-			fmt.Fprintf(s.Term, "%s%s;\n", promptText, strings.ReplaceAll(p.Text, "\n", "\n"+promptMore))
+			fmt.Fprint(s.Term, promptText+echoed(p.Text))
 		}
 		quit, err := s.one(ctx, p.Text, fmt.Sprintf("  in %s, statement at line %d", name, p.At.Line))
 		if err != nil || quit {
 			return err
 		}
+		if s.Echo {
+			fmt.Fprintln(s.Term)
+		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
+	if s.Echo {
+		fmt.Fprint(s.Term, promptText)
+	}
 	return nil
+}
+
+// Begin prints what Flink's client prints in front of a script that it echoes.
+func (s *Shell) Begin(history string) {
+	fmt.Fprintf(s.Term, "[INFO] Executing SQL from file.\n\nCommand history file path: %s\n", history)
+}
+
+// End prints what Flink's client prints behind it.
+func (s *Shell) End() { fmt.Fprint(s.Term, "\nShutting down the session...\ndone.\n") }
+
+// echoed is the part of a statement that Flink's client echoes: up to its last closing bracket.
+func echoed(text string) string {
+	return strings.ReplaceAll(text[:strings.LastIndexAny(text, ")]}")+1], "\n", "\n"+promptMore)
 }
 
 // one runs a statement or command and shows its result. place is a line that says where the statement stands, "" for none.

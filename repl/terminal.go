@@ -25,6 +25,7 @@ const (
 type Terminal struct {
 	out, err io.Writer
 	tty      bool
+	together bool   // messages go to stdout even if it is no terminal
 	overflow string // path of the file for lines that are not shown
 	width    func() int
 
@@ -47,6 +48,9 @@ func NewTerminal(out, err io.Writer, width func() int, overflow string) *Termina
 	return &Terminal{out: out, err: err, tty: width != nil, width: width, overflow: overflow}
 }
 
+// Together sends messages of the shell to stdout, among the results, as Flink's client does.
+func (t *Terminal) Together() { t.together = true }
+
 // TTY reports whether stdout is a terminal.
 func (t *Terminal) TTY() bool { return t.tty }
 
@@ -64,7 +68,7 @@ func (t *Terminal) Message(line string) {
 	defer t.mu.Unlock()
 	t.clearStatus()
 	w := t.err
-	if t.tty {
+	if t.tty || t.together {
 		w = t.out
 		if t.live != nil {
 			w = t.live
