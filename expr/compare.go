@@ -135,6 +135,9 @@ func (b *binding) equality() bool {
 func rewriteCompare(b *binding, t types.Type) (Expr, error) {
 	call := &Call{Func: b.fn, Args: b.args, T: t, Pos: b.pos}
 	l, r := b.args[0].Type(), b.args[1].Type()
+	if x, y := rowItems(b.args[0]), rowItems(b.args[1]); len(x) > 0 && len(x) == len(y) && (b.fn.Name == "=" || b.fn.Name == "<>") {
+		return compareRows(b, x, y)
+	}
 	if neverEqual(l, r) && b.equality() {
 		return differ(b, t)
 	}
@@ -142,6 +145,32 @@ func rewriteCompare(b *binding, t types.Type) (Expr, error) {
 		return NewCall("IS TRUE", []Expr{call}, b.pos)
 	}
 	return call, nil
+}
+
+// rowItems gives the items of a row constructor, nil for anything else.
+func rowItems(e Expr) []Expr {
+	if c, ok := e.(*Cast); ok && c.Implicit {
+		e = c.Arg
+	}
+	if c, ok := e.(*Call); ok && c.Func.Name == "ROW" {
+		return c.Args
+	}
+	return nil
+}
+
+// compareRows compares (a, b) with (c, d) item by item, so that NULL items make the outcome unknown.
+func compareRows(b *binding, x, y []Expr) (Expr, error) {
+	parts := make([]Expr, len(x))
+	for i := range x {
+		var err error
+		if parts[i], err = NewCall(b.fn.Name, []Expr{x[i], y[i]}, b.pos); err != nil {
+			return nil, err
+		}
+	}
+	if b.fn.Name == "=" {
+		return NewAnd(parts...), nil
+	}
+	return NewOr(parts...), nil
 }
 
 // differ is the outcome of comparing two values that are never equal.

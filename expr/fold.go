@@ -42,6 +42,11 @@ func (f *folder) fold(e Expr, lazy bool) Expr {
 			args[i] = f.fold(a, lazy || i > 0 && lazyCall(n))
 			changed = changed || args[i] != a
 		}
+		if lazyCall(n) {
+			if k, ok := constOf(args[0]); ok && !k.Null {
+				return retype(args[0], n.T)
+			}
+		}
 		if changed {
 			c := *n
 			c.Args = args

@@ -24,7 +24,12 @@ func inspectFunctions() []Function {
 		{Name: "HASH_CODE", Doc: "HASH_CODE(a): a hash of the value.", safe: true, bind: takes("ANY").to(giveKind(types.Int)), kernel: hashCodeKernel},
 		{Name: "TYPEOF", Doc: "TYPEOF(a [, force]): the type of the argument as text.", safe: true, bind: bindTypeof,
 			rewrite: func(b *binding, _ types.Type) (Expr, error) {
-				return &Const{Value: types.StrDatum(b.args[0].Type().String()), T: types.String()}, nil
+				t := b.args[0].Type()
+				text, ok := t.String(), true
+				if len(b.args) == 2 && b.args[1].(*Const).Value.Bool() {
+					text, ok = fullName(t)
+				}
+				return &Const{Value: types.Datum{Null: !ok, S: text}, T: types.String()}, nil
 			}},
 		{Name: "UUID", Doc: "UUID(): a random identifier of version 4.", Nondeterministic: true, safe: true,
 			bind:   takes("").toSure(give(types.CharOf(36))),
@@ -145,6 +150,59 @@ func bindTypeof(b *binding) (types.Type, error) {
 		}
 	}
 	return types.String(), nil
+}
+
+// fullName writes a type without abbreviations, as Flink stores it in catalogs; false for one that no catalog can hold.
+func fullName(t types.Type) (string, bool) {
+	null := ""
+	if t.NotNull {
+		null = " NOT NULL"
+	}
+	parts := func(open string, ts ...types.Type) (string, bool) {
+		for i, e := range ts {
+			s, ok := fullName(e)
+			if !ok {
+				return "", false
+			}
+			if i > 0 {
+				open += ", "
+			}
+			open += s
+		}
+		return open + ">" + null, true
+	}
+	switch t.Kind {
+	case types.Null:
+		return "NULL", true
+	case types.Char, types.Binary:
+		return t.Name() + null, t.Precision > 0
+	case types.Varchar:
+		return fmt.Sprintf("VARCHAR(%d)%s", t.Precision, null), t.Precision > 0
+	case types.Varbinary:
+		return fmt.Sprintf("VARBINARY(%d)%s", t.Precision, null), t.Precision > 0
+	case types.TimestampLTZ:
+		return fmt.Sprintf("TIMESTAMP(%d) WITH LOCAL TIME ZONE%s", t.Precision, null), true
+	case types.Array:
+		return parts("ARRAY<", *t.Elem)
+	case types.Multiset:
+		return parts("MULTISET<", *t.Elem)
+	case types.Map:
+		return parts("MAP<", *t.Key, *t.Elem)
+	case types.Row:
+		text := "ROW<"
+		for i, f := range t.Fields {
+			s, ok := fullName(f.Type)
+			if !ok {
+				return "", false
+			}
+			if i > 0 {
+				text += ", "
+			}
+			text += "`" + strings.ReplaceAll(f.Name, "`", "``") + "` " + s
+		}
+		return text + ">" + null, true
+	}
+	return t.Name() + null, true
 }
 
 func newUUID([]types.Datum) (types.Datum, error) {

@@ -308,6 +308,11 @@ func errNoPath(steps []jsonStep) error {
 	return errors.New("No results for path: " + b.String())
 }
 
+// maxFound bounds what a path may find on the way: each .. multiplies it.
+const maxFound = 100_000
+
+var errTooMany = errors.New("a JSON path finds more than 100000 values")
+
 // find follows the path. A definite path gives its value or an error when it leads nowhere; another one gives an array
 // of all that it finds.
 func (p *jsonPath) find(root *jsonNode) (*jsonNode, error) {
@@ -332,7 +337,9 @@ func (p *jsonPath) find(root *jsonNode) (*jsonNode, error) {
 		definite = definite && s.definite()
 		var next []*jsonNode
 		for _, n := range found {
-			next = s.follow(n, next)
+			if next = s.follow(n, next); len(next) > maxFound {
+				return nil, errTooMany
+			}
 		}
 		if definite && len(next) == 0 {
 			return nil, errNoPath(p.steps[:i+1])

@@ -92,7 +92,7 @@ func (c *jsonContext) find(doc, path string) jsonResult {
 		}
 	}
 	switch {
-	case err != nil && (r.strict || err == errNullDoc):
+	case err != nil && (r.strict || err == errNullDoc || err == errTooMany):
 		r.err = err
 	case err != nil:
 	case null && r.strict:

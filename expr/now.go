@@ -53,7 +53,11 @@ func nowFunctions() []Function {
 	materialize.Name, materialize.Operator = "PROCTIME_MATERIALIZE", true
 	materialize.Doc = "PROCTIME_MATERIALIZE(a): the processing time where the attribute a becomes a plain timestamp."
 	materialize.bind = takes("TIMESTAMP").toSure(give(ltz))
-	return append(fs, row, proc, materialize, Function{Name: "CURRENT_WATERMARK", Nondeterministic: true, safe: true,
+	database := Function{Name: "CURRENT_DATABASE", Doc: "CURRENT_DATABASE(): the session's database.", safe: true,
+		bind: takes("").toSure(giveText), kernel: func(c *compiler, call *Call) (Eval, error) {
+			return constant(&Const{Value: types.StrDatum(c.env.Database), T: call.T}), nil
+		}}
+	return append(fs, row, proc, materialize, database, Function{Name: "CURRENT_WATERMARK", Nondeterministic: true, safe: true,
 		Doc:  "CURRENT_WATERMARK(rowtime): the watermark of the operator; NULL before the first one.",
 		bind: bindWatermark, kernel: watermarkKernel})
 }

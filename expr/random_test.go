@@ -192,7 +192,7 @@ func TestKernelsAgainstRows(t *testing.T) {
 		})
 		for _, sel := range [][]int32{types.All(b.Len), randomSelection(r, b.Len), {}} {
 			rows += len(sel)
-			compareRows(t, e, eval, b, sel, env)
+			checkRows(t, e, eval, b, sel, env)
 			if t.Failed() {
 				return
 			}
@@ -220,7 +220,7 @@ func randomSelection(r *rand.Rand, n int) []int32 {
 	return sel
 }
 
-func compareRows(t *testing.T, e Expr, eval Eval, b *types.Batch, sel []int32, env *Env) {
+func checkRows(t *testing.T, e Expr, eval Eval, b *types.Batch, sel []int32, env *Env) {
 	t.Helper()
 	col, err := eval(b, sel)
 	failed := int32(1 << 30)

@@ -85,11 +85,12 @@ type Pos struct{ Line, Column int }
 // Env is what compiled expressions may ask of their surroundings. One Env serves one operator instance.
 type Env struct {
 	Zone       *time.Location   // table.local-time-zone
-	Now        func() time.Time // the job's clock: processing time
+	Now        func() time.Time // the job's clock: processing time; asked once per batch and expression, nil is time.Now
 	QueryStart time.Time        // CURRENT_* in batch mode
 	Batch      bool             // execution.runtime-mode = batch
 	LegacyCast bool             // table.exec.legacy-cast-behaviour
 	Watermark  func() int64     // CURRENT_WATERMARK: the operator's current watermark in ms
+	Database   string           // CURRENT_DATABASE: the session's database when the statement was planned
 }
 
 // Eval is a compiled expression. It evaluates the physical rows of b named by sel (never nil, ascending) and gives a

@@ -1,0 +1,133 @@
+package expr
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// FuzzLike compares the matcher with the pattern as a regular expression.
+func FuzzLike(f *testing.F) {
+	for _, s := range [][2]string{{"abc", "a%"}, {"abab", "%ab%ab%"}, {"a\nb", "a_b"}, {"", "%"}, {"日本語", "日_語"}, {"aab", "%a_b"}, {"x%", "x!%"}} {
+		f.Add(s[0], s[1])
+	}
+	f.Fuzz(func(t *testing.T, s, pattern string) {
+		s, pattern = strings.ToValidUTF8(s, "?"), strings.ToValidUTF8(pattern, "?")
+		if len(s) > 200 || len(pattern) > 50 {
+			return
+		}
+		for _, escape := range []rune{-1, '!'} {
+			p, err := compileLike(pattern, escape)
+			if err != nil {
+				continue
+			}
+			var b strings.Builder
+			escaped := false
+			for _, r := range pattern {
+				switch {
+				case escaped:
+					b.WriteString(regexp.QuoteMeta(string(r)))
+					escaped = false
+				case r == escape:
+					escaped = true
+				case r == '%':
+					b.WriteString(`(?s:.*)`)
+				case r == '_':
+					b.WriteString(`[^\n\r\x{85}\x{2028}\x{2029}]`)
+				default:
+					b.WriteString(regexp.QuoteMeta(string(r)))
+				}
+			}
+			want := regexp.MustCompile(`\A(?:` + b.String() + `)\z`).MatchString(s)
+			if got := p.match(s); got != want {
+				t.Errorf("%q LIKE %q (escape %c): %t, want %t", s, pattern, escape, got, want)
+			}
+		}
+	})
+}
+
+// FuzzRegex makes sure that no pattern panics, and that what is accepted can be run.
+func FuzzRegex(f *testing.F) {
+	for _, p := range []string{`a++a`, `(?<n>[a-z])\d`, `[a-z&&[^b]]`, `\Qx\E`, `(?i)a(?-i)b`, `[]a]`, `(a)\1`, `x{2,3}?`, `\p{IsAlphabetic}`, `(?s).`, `a$`, `[^[ab]c]`} {
+		f.Add(p, "a1b\n")
+	}
+	f.Fuzz(func(t *testing.T, pattern, s string) {
+		if len(pattern) > 60 || len(s) > 60 {
+			return
+		}
+		re, err := compileRegex(strings.ToValidUTF8(pattern, "?"))
+		if err != nil {
+			return
+		}
+		s = strings.ToValidUTF8(s, "?")
+		n := 0
+		if err := re.each(s, func(loc []int) {
+			n++
+			if loc[0] < 0 || loc[1] < loc[0] || loc[1] > len(s) || len(loc) < 2*(re.groups+1) {
+				t.Fatalf("%q in %q: %v", pattern, s, loc)
+			}
+		}); err != nil {
+			return // the time limit
+		}
+		if ok, err := re.found(s); err == nil && ok != (n > 0) {
+			t.Errorf("%q in %q: found %t, %d matches", pattern, s, ok, n)
+		}
+	})
+}
+
+// FuzzSimilar makes sure that translated patterns compile or are refused.
+func FuzzSimilar(f *testing.F) {
+	for _, p := range []string{"a%", "[[:ALPHA:]]+", "a(b|x)c", "[^b]", "a!%", "{", "[a"} {
+		f.Add(p)
+	}
+	f.Fuzz(func(t *testing.T, pattern string) {
+		if len(pattern) > 60 {
+			return
+		}
+		if text, err := similarToRegex(pattern, '!'); err == nil {
+			_, _ = compileRegex(text)
+		}
+	})
+}
+
+// FuzzJSON compares the reader with encoding/json, and the way through the text with the way through the tree.
+func FuzzJSON(f *testing.F) {
+	for _, d := range []string{`{"a":1,"b":"x","c":null,"d":[1,2.50,"s",null,true,{"e":"f"}]}`, `[1,[2]]`, `"a\u00e9\ud83d\ude00"`, `1e3`, `-0`, `{"a":1,"a":2}`, `{bad`} {
+		f.Add(d, "$.d[5].e")
+		f.Add(d, "lax $..a")
+	}
+	f.Fuzz(func(t *testing.T, doc, path string) {
+		if len(doc) > 300 || len(path) > 40 {
+			return
+		}
+		n, err := parseJSON(doc)
+		if json.Valid([]byte(doc)) && err != nil && len(doc) < 900 {
+			t.Fatalf("%q: %v", doc, err)
+		}
+		if err == nil {
+			text := appendNode(nil, n)
+			if again, err := parseJSON(string(text)); err != nil || string(appendNode(nil, again)) != string(text) {
+				t.Fatalf("%q is written as %s, which does not come back (%v)", doc, text, err)
+			}
+		}
+		p, perr := compileJSONPath(path)
+		if perr != nil || err != nil || n.kind == jsonNull {
+			return
+		}
+		want, werr := p.find(n)
+		if !p.simple {
+			return
+		}
+		span, serr := p.scan(doc)
+		if (werr == nil) != (serr == nil) {
+			t.Fatalf("%s in %q: %v in the tree, %v in the text", path, doc, werr, serr)
+		}
+		if serr == nil {
+			got, err := span.node(doc)
+			if err != nil || string(appendNode(nil, got)) != string(appendNode(nil, want)) {
+				t.Fatalf("%s in %q: %s, want %s (%v)", path, doc, appendNode(nil, got), appendNode(nil, want), err)
+			}
+		}
+	})
+}
