@@ -96,3 +96,30 @@ func (a *byteArena) size() int {
 	}
 	return n
 }
+
+// wordChunks keeps records of words. It grows without moving what it holds, so that no single put takes long.
+type wordChunks struct{ chunks [][]uint64 }
+
+const maxWordChunk = 4096
+
+// put copies a record and gives its place.
+func (w *wordChunks) put(rec []uint64) uint64 {
+	c := len(w.chunks) - 1
+	if c < 0 || cap(w.chunks[c])-len(w.chunks[c]) < len(rec)+1 {
+		size := 128
+		if c >= 0 {
+			size = min(2*cap(w.chunks[c]), maxWordChunk)
+		}
+		w.chunks = append(w.chunks, allocWords(max(size, len(rec)+1))[:0])
+		c++
+	}
+	at := len(w.chunks[c])
+	w.chunks[c] = append(append(w.chunks[c], uint64(len(rec))), rec...)
+	return uint64(c)<<32 | uint64(at)
+}
+
+// get gives the record at a place.
+func (w *wordChunks) get(place uint64) []uint64 {
+	c, at := w.chunks[place>>32], place&(1<<32-1)
+	return c[at+1 : at+1+c[at]]
+}

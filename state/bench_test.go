@@ -140,6 +140,9 @@ func BenchmarkDrain(b *testing.B) {
 			took := threadCPU() - from
 			spent += took
 			pause = max(pause, took)
+			if took > time.Millisecond {
+				b.Log(i, took, k.w.seq)
+			}
 			groups = update(t, &batches[i%len(batches)], groups)
 		}
 		for i := range batches {

@@ -91,20 +91,22 @@ type blobWriter struct {
 	name    uint32
 	part    uint8
 	flags   uint8
+	left    int // bytes to come after this blob, roughly
 	first   int32
 	last    int32
 	records uint32
 }
 
-// begin starts the blobs of a part of a state.
-func (w *blobWriter) begin(name uint32, part, flags uint8, add func(BlobRef)) {
-	w.name, w.part, w.flags, w.add = name, part, flags, add
+// begin starts the blobs of a part of a state, of which about so many bytes are to come.
+func (w *blobWriter) begin(name uint32, part, flags uint8, add func(BlobRef), bytes int) {
+	w.name, w.part, w.flags, w.add, w.left = name, part, flags, add, bytes
 	w.open()
 }
 
 func (w *blobWriter) open() {
 	if w.buf == nil {
-		w.buf = make([]byte, blobHeader, 4096)
+		w.buf = make([]byte, blobHeader, blobHeader+max(64, min(w.left, BlobLimit)))
+		w.left -= BlobLimit
 	}
 	w.first, w.last, w.records = maxGroups, -1, 0
 }

@@ -336,7 +336,7 @@ func TestLongKeysAndGroups(t *testing.T) {
 	}
 	sink := newBlobs()
 	k.Freeze(Freeze{Checkpoint: 1})
-	if _, err := k.Drain(100, sink); err != nil {
+	if _, err := k.Drain(1<<30, sink); err != nil {
 		t.Fatal(err)
 	}
 	k2 := NewKeyed(Config{Operator: "Test", Groups: all, Restore: restoredFrom(RestoredSubtask{SubtaskState{Groups: all, States: k.Snapshot()}, sink})})

@@ -88,7 +88,7 @@ func (m *Map) takeEarly(dst []uint64, o uint32) ([]uint64, bool) {
 		return dst, false
 	}
 	delete(s.early, o)
-	return append(dst, s.buf[i:i+encodedSize(m.lay, s.buf[i:])]...), true
+	return append(dst, s.saved.get(i)...), true
 }
 
 // encodedSize is the number of words of the encoded record at the front of rec, which this package wrote.
@@ -120,9 +120,9 @@ func (m *Map) drain(w *blobWriter, budget int, part uint8, name uint32) (left in
 		return budget, true, nil
 	}
 	if !w.begun() {
-		w.begin(name, part, m.flags(), m.unit.add)
+		w.begin(name, part, m.flags(), m.unit.add, m.toDrain())
 	}
-	for ; budget > 0; budget-- {
+	for budget > 0 {
 		rec, more := m.nextDrained(w.words[:0])
 		w.words = rec
 		if !more {
@@ -132,14 +132,30 @@ func (m *Map) drain(w *blobWriter, budget int, part uint8, name uint32) (left in
 		if err := w.record(int32(rec[0]>>groupShift&0xFFFF), rec); err != nil {
 			return budget, false, err
 		}
+		budget -= cost(rec)
 	}
 	return 0, false, nil
+}
+
+// cost is what a record takes from a budget of records: long ones count for several.
+func cost(rec []uint64) int { return 1 + len(rec)/64 }
+
+// toDrain is about how many bytes the drain will give.
+func (m *Map) toDrain() int {
+	if m.snap.base {
+		return 8 * m.snap.end
+	}
+	n := len(m.snap.list)
+	if n == 0 {
+		return 0
+	}
+	return 8 * n * int(m.size(m.snap.list[0]))
 }
 
 // drained ends the drain. The list stays until the checkpoint is known to have completed.
 func (m *Map) drained() {
 	s := m.snap
-	s.draining, s.early, s.buf = false, nil, nil
+	s.draining, s.early, s.saved, s.buf = false, nil, wordChunks{}, nil
 	if len(s.list) == 0 {
 		m.snap = nil
 	}

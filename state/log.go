@@ -29,23 +29,24 @@ type Row uint64
 // Rows lie in chunks, one after the other. A chunk goes as a whole when its greatest time has passed (Clean); when most
 // of its rows are gone before, what is left moves to a smaller one. The rows of a key are chained both ways.
 type Log struct {
-	desc  Descriptor
-	spec  LogSpec
-	form  *rowForm // of the rows to come
-	clock *clock
-	first int32      // key group
-	index []rowIndex // by key group
-	hint  []uint64
-	warm  uint64
-	dir   []*chunk
-	base  uint64 // number of the first chunk in dir
-	last  *chunk // being filled; nil: the next row opens one
-	rows  int    // that are there
-	next  int64  // no chunk has anything to do for Clean below this time
-	free  [][]uint64
-	leave []leaving
-	swept uint64 // chunk and index where Sweep goes on
-	snap  logSnap
+	desc    Descriptor
+	spec    LogSpec
+	form    *rowForm // of the rows to come
+	clock   *clock
+	first   int32      // key group
+	index   []rowIndex // by key group
+	hint    []uint64
+	warm    uint64
+	dir     []*chunk
+	base    uint64 // number of the first chunk in dir
+	last    *chunk // being filled; nil: the next row opens one
+	rows    int    // that are there
+	next    int64  // no chunk has anything to do for Clean below this time
+	free    [][]uint64
+	leave   []leaving
+	scratch []uint64
+	swept   uint64 // chunk and index where Sweep goes on
+	snap    logSnap
 
 	loading *logLoad
 }

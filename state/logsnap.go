@@ -28,10 +28,10 @@ type logSnap struct {
 	dirty []Row
 	list  []Row
 	base  bool
-	side  int // next of list
-	walk  Row // base: rows below were drained
-	early map[Row]int
-	buf   []uint64
+	side  int            // next of list
+	walk  Row            // base: rows below were drained
+	early map[Row]uint64 // records that were encoded early, and where in saved
+	saved wordChunks
 }
 
 // chunkSave says where the rows of a chunk are stored.
@@ -93,7 +93,7 @@ func (l *Log) arrange() {
 	}
 	s.list, s.dirty = append(left, s.dirty...), nil
 	s.base = s.unit.asBase && (s.unit.wasLost || s.lay.full || len(s.unit.chain) > 0)
-	s.side, s.walk, s.early, s.buf = 0, 0, nil, nil
+	s.side, s.walk, s.early, s.saved = 0, 0, nil, wordChunks{}
 }
 
 // touch notes that side words are about to be written, or a row to die.
@@ -129,11 +129,11 @@ func (l *Log) early(r Row, c *chunk, rec []uint64) {
 		return
 	}
 	if s.early == nil {
-		s.early = map[Row]int{}
+		s.early = map[Row]uint64{}
 	}
 	if _, ok := s.early[r]; !ok {
-		s.early[r] = len(s.buf)
-		s.buf = l.encodeSide(s.buf, r, c, rec)
+		l.scratch = l.encodeSide(l.scratch[:0], r, c, rec)
+		s.early[r] = s.saved.put(l.scratch)
 	}
 	rec[rowHead] &^= markMask
 }
@@ -162,14 +162,6 @@ func (l *Log) encodeSide(dst []uint64, r Row, c *chunk, rec []uint64) []uint64 {
 	return append(dst, rec[c.form.side:]...)
 }
 
-// sideSize is the length of a record of encodeSide.
-func (l *Log) sideSize(rec []uint64) int {
-	if rec[2] != 0 {
-		return 3
-	}
-	return 3 + l.form.stride - l.form.side
-}
-
 // replaced keeps a chunk that is about to be replaced or dropped as it is for the drain.
 func (l *Log) replaced(c *chunk) {
 	s := &l.snap
@@ -196,13 +188,13 @@ func (l *Log) drain(w *blobWriter, budget int) (left int, done bool, err error) 
 		return 0, false, nil
 	}
 	if !w.begun() {
-		w.begin(nameSum(l.desc.Name), partSide, l.flags(), s.unit.add)
+		w.begin(nameSum(l.desc.Name), partSide, l.flags(), s.unit.add, 8*len(s.list)*(3+l.form.stride-l.form.side))
 	}
 	for ; budget > 0; budget-- {
 		rec, more := l.nextSide(w.words[:0])
 		w.words = rec
 		if !more {
-			s.draining, s.early, s.buf = false, nil, nil
+			s.draining, s.early, s.saved = false, nil, wordChunks{}
 			return budget, true, w.end()
 		}
 		if err := w.record(int32(rec[0]), rec[1:]); err != nil {
@@ -259,14 +251,14 @@ func (l *Log) drainChunk(w *blobWriter, budget int) (int, error) {
 		if h := rec[rowHead]; h&deadFlag != 0 && (h&markMask != s.lay.cur) {
 			continue // dead at the freeze
 		}
-		budget--
 		w.words = l.encodeRow(w.words[:0], c, s.at)
+		budget -= cost(w.words)
 		if err := w.record(int32(c.groups[s.at]), w.words); err != nil {
 			return 0, err
 		}
 	}
 	if s.at < n {
-		return 0, nil
+		return min(budget, 0), nil
 	}
 	if err := w.end(); err != nil {
 		return 0, err
@@ -287,11 +279,12 @@ func (l *Log) beginChunk(w *blobWriter, c *chunk, n int) (from int) {
 	if s.lay.full {
 		save.ckpt = 0
 	}
-	w.begin(nameSum(l.desc.Name), partRows, l.flags(), func(r BlobRef) { save.open = append(save.open, r) })
-	if save.whole {
-		return 0
+	if !save.whole {
+		from = save.rows
 	}
-	return save.rows
+	w.begin(nameSum(l.desc.Name), partRows, l.flags(), func(r BlobRef) { save.open = append(save.open, r) },
+		8*(n-from)*(c.stride+2))
+	return from
 }
 
 // encodeRow appends the record of a row: its name, the head of its key and the key as the chunk has them, time, NULL
@@ -355,7 +348,7 @@ func (l *Log) takeEarly(dst []uint64, r Row) ([]uint64, bool) {
 		return dst, false
 	}
 	delete(s.early, r)
-	return append(dst, s.buf[i:i+l.sideSize(s.buf[i:])]...), true
+	return append(dst, s.saved.get(i)...), true
 }
 
 // nextWalked is nextSide over all rows.
@@ -400,7 +393,7 @@ func (l *Log) abort() {
 		return
 	}
 	l.arrange()
-	s.draining, s.early, s.buf, s.held = false, nil, nil, nil
+	s.draining, s.early, s.saved, s.held = false, nil, wordChunks{}, nil
 	clean := func(rec []uint64) {
 		if rec != nil && rec[rowHead]&markMask == s.lay.closed {
 			rec[rowHead] &^= markMask

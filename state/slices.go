@@ -81,7 +81,7 @@ func (s *Slices) Drop(time int64) {
 	if m == nil {
 		return
 	}
-	s.forget(time, m)
+	needed := s.forget(time, m)
 	delete(s.open, time)
 	if s.last == m {
 		s.last = nil
@@ -96,7 +96,7 @@ func (s *Slices) Drop(time int64) {
 	} else {
 		s.times = slices.Delete(s.times, s.head+i, s.head+i+1)
 	}
-	if len(s.free) < maxFreeSlices && m.memory() <= maxFreeSliceSize {
+	if !needed && len(s.free) < maxFreeSlices && m.memory() <= maxFreeSliceSize {
 		m.Reset()
 		s.free = append(s.free, m)
 		return

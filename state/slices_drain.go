@@ -11,25 +11,25 @@ const dropFlag = 0x40
 
 const mapOverhead = unsafe.Sizeof(Map{})
 
-// slicesSnap is what Slices keeps for checkpoints. The blobs of a checkpoint hold first the drops, then what was
-// gathered from slices that were dropped while the drain ran, then the open slices.
+// slicesSnap is what Slices keeps for checkpoints. The blobs of a part hold first the drops, then the slices that were
+// dropped before the drain came to them, then the open ones.
 type slicesSnap struct {
 	draining bool
 	records  int64
 	drops    []int64 // slices dropped in the open epoch of which something was given to a checkpoint
 	closed   []int64 // of the closed epoch, and of checkpoints that did not complete
 	rolled   uint32
-	dropped  int          // how many of closed were drained, in this part
-	gathered [][]gathered // by part
-	next     []int        // how many of gathered were drained, by part
-	walk     []int64      // times to drain
-	at       int
+	gone     []goneSlice // dropped while the drain ran; nobody writes to them any more
+	walk     []int64     // times of the slices to drain
 	part     int
+	dropped  int // how many of closed were drained, in this part
+	gonePast int // and of gone
+	at       int // and of walk
 }
 
-type gathered struct {
+type goneSlice struct {
 	time int64
-	rec  []uint64
+	m    *Map
 }
 
 // arrange is roll for what belongs to no single slice.
@@ -44,11 +44,9 @@ func (s *Slices) arrange() {
 		n.closed = nil
 	}
 	n.closed = append(n.closed, n.drops...)
-	n.drops, n.dropped = nil, 0
-	n.gathered = make([][]gathered, 1+len(s.lay.kids))
-	n.next = make([]int, 1+len(s.lay.kids))
+	n.drops, n.gone = nil, nil
 	n.walk = slices.Clone(s.Times())
-	n.at, n.part = 0, 0
+	n.part, n.dropped, n.gonePast, n.at = 0, 0, 0, 0
 }
 
 func (s *Slices) frozen(Freeze) {
@@ -75,120 +73,116 @@ func (m *Map) existing(part int) *Map {
 	return m.kids[part-1]
 }
 
-// forget notes that a slice goes: what a running drain still needs of it is gathered.
-func (s *Slices) forget(time int64, m *Map) {
+// forget notes that a slice goes. needed: a running drain has not come to it, and takes it as it is.
+func (s *Slices) forget(time int64, m *Map) (needed bool) {
 	if s.lay.freeze == 0 {
-		return // no checkpoint so far
+		return false // no checkpoint so far
 	}
 	s.arrange()
 	n := &s.snap
-	if n.draining {
-		for part := range n.gathered {
-			p := m.existing(part)
-			if p == nil {
-				continue
-			}
-			if p.freeze != p.lay.freeze {
-				p.roll()
-			}
-			if p.snap == nil || !p.snap.draining {
-				continue
-			}
-			m.given = true
-			for {
-				rec, more := p.nextDrained(nil)
-				if !more {
-					break
-				}
-				n.gathered[part] = append(n.gathered[part], gathered{time, rec})
-			}
+	for part := 0; n.draining && part <= len(s.lay.kids); part++ {
+		p := m.existing(part)
+		if p == nil {
+			continue
 		}
+		if p.freeze != p.lay.freeze {
+			p.roll()
+		}
+		needed = needed || p.snap != nil && p.snap.draining
+	}
+	if needed {
+		m.given = true
+		n.gone = append(n.gone, goneSlice{time, m})
 	}
 	if m.given {
 		n.drops = append(n.drops, time)
 	}
+	return needed
 }
 
 func (s *Slices) drain(w *blobWriter, budget int) (left int, done bool, err error) {
 	s.arrange()
 	n := &s.snap
 	name := nameSum(s.desc.Name)
-	for ; n.part < len(n.gathered); n.part, n.at, n.dropped = n.part+1, 0, 0 {
+	for ; n.part <= len(s.lay.kids); n.part, n.dropped, n.gonePast, n.at = n.part+1, 0, 0, 0 {
 		if !w.begun() {
-			w.begin(name, uint8(n.part), 0, s.unitOf(n.part).add)
+			w.begin(name, uint8(n.part), 0, s.unitOf(n.part).add, BlobLimit/4)
 		}
-		if budget, err = s.drainDropped(w, budget); err != nil || budget <= 0 {
+		if budget, err = s.drainDrops(w, budget); err != nil || budget <= 0 {
 			return 0, false, err
 		}
-		if budget, err = s.drainOpen(w, budget); err != nil || budget <= 0 {
-			return 0, false, err
+		for n.at < len(n.walk) && budget > 0 {
+			time, more := n.walk[n.at], false
+			if m := s.open[time]; m != nil {
+				if budget, more, err = s.drainSlice(w, budget, time, m); err != nil {
+					return 0, false, err
+				}
+			}
+			if !more {
+				n.at++
+				budget--
+			}
+		}
+		for n.gonePast < len(n.gone) && budget > 0 { // last, as slices of walk may still go
+			g, more := n.gone[n.gonePast], false
+			if budget, more, err = s.drainSlice(w, budget, g.time, g.m); err != nil {
+				return 0, false, err
+			}
+			if !more {
+				n.gonePast++
+			}
+		}
+		if budget <= 0 {
+			return 0, false, nil
 		}
 		if err := w.end(); err != nil {
 			return 0, false, err
 		}
 	}
-	n.draining, n.gathered, n.walk = false, nil, nil
+	n.draining, n.gone, n.walk = false, nil, nil
 	return budget, true, nil
 }
 
-// drainDropped drains the drops and the records of slices dropped during this drain.
-func (s *Slices) drainDropped(w *blobWriter, budget int) (int, error) {
+// drainDrops drains the slices that were dropped.
+func (s *Slices) drainDrops(w *blobWriter, budget int) (int, error) {
 	n := &s.snap
-	if !s.unitOf(n.part).asBase {
-		for ; budget > 0 && n.dropped < len(n.closed); budget-- {
-			if err := w.recordAll([]uint64{uint64(n.closed[n.dropped]), dropFlag}); err != nil {
-				return 0, err
-			}
-			n.dropped++
-		}
+	if s.unitOf(n.part).asBase {
+		return budget, nil
 	}
-	list := n.gathered[n.part]
-	for ; budget > 0 && n.next[n.part] < len(list); budget-- {
-		g := list[n.next[n.part]]
-		if err := w.sliceRecord(g.time, g.rec); err != nil {
+	for ; budget > 0 && n.dropped < len(n.closed); budget-- {
+		if err := w.recordAll([]uint64{uint64(n.closed[n.dropped]), dropFlag}); err != nil {
 			return 0, err
 		}
-		n.next[n.part]++
+		n.dropped++
 	}
 	return budget, nil
 }
 
-// drainOpen drains the slices that are open.
-func (s *Slices) drainOpen(w *blobWriter, budget int) (int, error) {
-	n := &s.snap
-	for n.at < len(n.walk) && budget > 0 {
-		time := n.walk[n.at]
-		budget--
-		var p *Map
-		m := s.open[time]
-		if m != nil {
-			p = m.existing(n.part)
-		}
-		if p == nil {
-			n.at++
-			continue
-		}
-		if p.freeze != p.lay.freeze {
-			p.roll()
-		}
-		if p.snap == nil || !p.snap.draining {
-			n.at++
-			continue
-		}
-		m.given = true
-		for more := true; budget > 0; budget-- {
-			w.words, more = p.nextDrained(w.words[:0])
-			if !more {
-				p.drained()
-				n.at++
-				break
-			}
-			if err := w.sliceRecord(time, w.words); err != nil {
-				return 0, err
-			}
-		}
+// drainSlice drains up to budget records of one part of a slice; more: there are others.
+func (s *Slices) drainSlice(w *blobWriter, budget int, time int64, m *Map) (left int, more bool, err error) {
+	p := m.existing(s.snap.part)
+	if p == nil {
+		return budget, false, nil
 	}
-	return budget, nil
+	if p.freeze != p.lay.freeze {
+		p.roll()
+	}
+	if p.snap == nil || !p.snap.draining {
+		return budget, false, nil
+	}
+	m.given = true
+	for budget > 0 {
+		w.words, more = p.nextDrained(w.words[:0])
+		if !more {
+			p.drained()
+			return budget, false, nil
+		}
+		if err := w.sliceRecord(time, w.words); err != nil {
+			return 0, false, err
+		}
+		budget -= cost(w.words)
+	}
+	return 0, true, nil
 }
 
 func (s *Slices) abort() {
@@ -201,7 +195,7 @@ func (s *Slices) abort() {
 			}
 		}
 	}
-	n.draining, n.gathered, n.walk = false, nil, nil
+	n.draining, n.gone, n.walk = false, nil, nil
 }
 
 func (s *Slices) handle() StateHandle {

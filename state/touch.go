@@ -11,13 +11,14 @@ package state
 // mapSnap is what a map keeps while something of it is waiting to be drained, or to be known as stored.
 type mapSnap struct {
 	draining bool
-	base     bool     // the drain walks all records, not the list
-	list     []uint32 // dirty records of the closed epoch, and those of checkpoints that did not complete
-	at       int      // next index of list, or next offset when base
-	end      int      // base: length of the arena at the freeze
-	early    map[uint32]int
-	buf      []uint64 // encoded early records; early says where
-	gathered bool     // buf holds all that is left, at is the next word of it
+	base     bool              // the drain walks all records, not the list
+	list     []uint32          // dirty records of the closed epoch, and those of checkpoints that did not complete
+	at       int               // next index of list, or next offset when base
+	end      int               // base: length of the arena at the freeze
+	early    map[uint32]uint64 // records that were encoded early, and where in saved
+	saved    wordChunks
+	gathered bool // buf holds all that is left, at is the next word of it
+	buf      []uint64
 }
 
 // minDirty is the number of dirty records that are noted however few records there are.
@@ -55,10 +56,10 @@ func (m *Map) touch(o uint32) {
 	}
 	if s := m.snap; s != nil && s.draining && m.waits(o) {
 		if s.early == nil {
-			s.early = map[uint32]int{}
+			s.early = map[uint32]uint64{}
 		}
-		s.early[o] = len(s.buf)
-		s.buf = m.encode(s.buf, o)
+		m.lay.scratch = m.encode(m.lay.scratch[:0], o)
+		s.early[o] = s.saved.put(m.lay.scratch)
 	}
 	m.recs[o] = m.recs[o]&^markMask | m.lay.cur
 	m.note(o)
@@ -115,7 +116,7 @@ func (m *Map) giveUp() {
 	if s == nil || !s.draining {
 		return
 	}
-	s.draining, s.early, s.buf = false, nil, nil
+	s.draining, s.early, s.saved, s.buf = false, nil, wordChunks{}, nil
 	if s.base && !s.gathered {
 		for o := s.at; o < s.end; o += int(m.size(uint32(o))) {
 			if m.recs[o]&markMask == m.lay.closed {
@@ -159,7 +160,7 @@ func (m *Map) gather() {
 	for more := true; more; {
 		buf, more = m.nextDrained(buf)
 	}
-	s.early, s.buf, s.gathered, s.at = nil, buf, true, 0
+	s.early, s.saved, s.buf, s.gathered, s.at = nil, wordChunks{}, buf, true, 0
 }
 
 // moveDirty follows a compaction.
