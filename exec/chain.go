@@ -21,6 +21,7 @@ type node struct {
 	flusher op.Flusher
 	ender   op.Ender
 	snap    op.Snapshotter
+	limit   limiter // nil once it has been reached
 
 	keyed *state.Keyed // nil for operators without keyed state
 	links []link
@@ -47,8 +48,12 @@ func newNode(t *task, spec *opSpec, o op.Operator) *node {
 	n.flusher, _ = o.(op.Flusher)
 	n.ender, _ = o.(op.Ender)
 	n.snap, _ = o.(op.Snapshotter)
+	n.limit, _ = o.(limiter)
 	return n
 }
+
+// limiter is an operator that may come to an end of its own: whatever else it gets, it gives nothing more.
+type limiter interface{ Done() bool }
 
 // OperatorError says which operator met a failure.
 type OperatorError struct {
@@ -101,7 +106,16 @@ func (n *node) process(input int, b *types.Batch) error {
 	if m := len(b.Marks); m > 0 {
 		n.inputWM[input].Store(b.Marks[m-1].Time)
 	}
+	n.checkLimit()
 	return nil
+}
+
+// checkLimit says, once, when the operator has come to an end of its own.
+func (n *node) checkLimit() {
+	if n.limit != nil && n.limit.Done() {
+		n.limit = nil
+		n.task.run.coord.satisfied(n.spec)
+	}
 }
 
 func (n *node) watermark(input int, ms int64) error {

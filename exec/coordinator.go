@@ -22,9 +22,10 @@ type coordinator struct {
 	completed int64 // the newest complete checkpoint of this attempt, savepoints aside
 	lastEnd   time.Time
 	stopTick  func()
-	late      bool // a tick came while a checkpoint was in flight
-	finishing bool // the tasks have been told to end
-	finalDue  bool // all input has ended; the final checkpoint is queued or done
+	late      bool             // a tick came while a checkpoint was in flight
+	finishing bool             // the tasks have been told to end
+	finalDue  bool             // all input has ended; the final checkpoint is queued or done
+	done      map[*opSpec]bool // operators that give nothing more
 	work      sync.WaitGroup
 }
 
@@ -44,7 +45,7 @@ func (r *request) answer(id int64, path string, err error) {
 }
 
 func newCoordinator(a *attempt) *coordinator {
-	c := &coordinator{a: a}
+	c := &coordinator{a: a, done: map[*opSpec]bool{}}
 	c.mail.init()
 	return c
 }
@@ -65,6 +66,40 @@ func (c *coordinator) sourceEnded(*task) {
 		c.sourcesUp--
 		return nil
 	})
+}
+
+// satisfied hears that an operator will give nothing more, a LIMIT that is reached. When no sink is left that could still
+// get a row, the sources end, as if their input had.
+func (c *coordinator) satisfied(s *opSpec) {
+	c.mail.post(func() error {
+		c.done[s] = true
+		for _, o := range c.a.graph.ops {
+			if len(o.outputs) == 0 && !c.starved(o) {
+				return nil
+			}
+		}
+		for _, d := range c.a.dealers {
+			for _, t := range d.tasks {
+				t.mail.post(func(t *task) error { return t.source.end() })
+			}
+		}
+		return nil
+	})
+}
+
+// starved reports whether every way from a source to the operator leads through one that is done.
+func (c *coordinator) starved(s *opSpec) bool {
+	if c.done[s] {
+		return true
+	}
+	for _, in := range s.inputs {
+		for _, l := range in.links {
+			if !c.starved(l.from) {
+				return false
+			}
+		}
+	}
+	return len(s.inputs) > 0
 }
 
 // request queues a checkpoint.

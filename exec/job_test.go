@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"runnel/exec/op"
+	"runnel/plan"
 	"runnel/types"
 )
 
@@ -290,5 +291,37 @@ func TestDetails(t *testing.T) {
 	}
 	if _, ok := c.Job(j.ID()); !ok || len(c.Jobs()) != 1 {
 		t.Error("the cluster has forgotten its job")
+	}
+}
+
+// TestLimitEndsTheJob: a LIMIT that is reached ends an unbounded query, unless another sink still wants rows.
+func TestLimitEndsTheJob(t *testing.T) {
+	for _, par := range []int{1, 2} {
+		for _, limit := range []int64{0, 5} {
+			c := testCluster(t, Options{})
+			src := newMemSource(false).split("a", kvs(100, 3)...)
+			var k graphKit
+			x := k.exchange(k.scan("t", src, nil), plan.Singleton)
+			k.collect(k.add(&plan.Limit{Info: k.info("Limit", "limit", kvFields, x), Limit: limit}))
+			j := submit(t, c, k.graph(), JobConfig{Parallelism: par})
+			rows, err := readAll(t, j.Result())
+			if err != nil || len(rows) != int(limit) {
+				t.Errorf("width %d, limit %d: %d rows, %v", par, limit, len(rows), err)
+			}
+			wait(t, j)
+		}
+	}
+	c := testCluster(t, Options{})
+	src, sink := newMemSource(false).split("a", kvs(100, 3)...), newMemSink(false)
+	var k graphKit
+	s := k.scan("t", src, nil)
+	k.sink(k.add(&plan.Limit{Info: k.info("Limit", "limit", kvFields, k.exchange(s, plan.Singleton)), Limit: 5}), "few", newMemSink(false))
+	k.sink(s, "all", sink)
+	j := submit(t, c, k.graph(), JobConfig{})
+	sink.await(100)
+	src.split("a", kvs(50, 3)...)
+	sink.await(150)
+	if j.State() != JobRunning {
+		t.Error(j.State())
 	}
 }

@@ -132,7 +132,11 @@ func (s *sourceLoop) settle() error {
 	return s.marks.checkIdle()
 }
 
+// end says that no row follows, once.
 func (s *sourceLoop) end() error {
+	if s.ended {
+		return nil
+	}
 	s.ended = true
 	s.marks.leave()
 	if err := s.n.endOutput(); err != nil {
@@ -181,7 +185,7 @@ func (s *sourceLoop) snapshot() ([]SplitState, error) {
 func (s *sourceLoop) onBarrier(b *barrier) error {
 	if b.kind == stopSavepoint {
 		s.held = true
-		if b.drain && !s.ended {
+		if b.drain {
 			if err := s.end(); err != nil {
 				return err
 			}

@@ -110,6 +110,9 @@ func (t *task) open() error {
 		}
 	}
 	t.at = nil
+	for _, n := range t.nodes {
+		n.checkLimit()
+	}
 	if t.source != nil {
 		return t.source.open()
 	}
