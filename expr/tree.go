@@ -79,8 +79,9 @@ func (*Cast) expr()  {}
 func (*Case) expr()  {}
 func (*Field) expr() {}
 
-// Pos is a place in the SQL text, for errors of the data: line and column from 1, 0 when unknown.
-type Pos struct{ Line, Column int }
+// Pos is a place in the SQL text, for errors of the data: line and column from 1, 0 when unknown, and the number of bytes
+// before it.
+type Pos struct{ Line, Column, Offset int }
 
 // Env is what compiled expressions may ask of their surroundings. One Env serves one operator instance.
 type Env struct {

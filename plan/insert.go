@@ -32,6 +32,11 @@ func (p *planning) insert(s *sql.Insert) (Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.fill(t, s)
+}
+
+// fill binds the query of an INSERT into its target.
+func (p *planning) fill(t *target, s *sql.Insert) (Node, error) {
 	r, err := p.query(s.Query, nil)
 	if err != nil {
 		return nil, err
@@ -60,6 +65,11 @@ func (p *planning) target(s *sql.Insert) (*target, error) {
 	if !ok {
 		return nil, refuse(tableError, s.Table, "Sink '%s' does not exists", path).Cure("It is a view; INSERT wants a table.")
 	}
+	return p.targetOf(tab, s)
+}
+
+// targetOf takes a table as the target of an INSERT.
+func (p *planning) targetOf(tab *catalog.Table, s *sql.Insert) (*target, error) {
 	hints, err := p.optionHints(s.Hints)
 	if err != nil {
 		return nil, err

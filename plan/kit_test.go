@@ -164,3 +164,11 @@ func (s *session) must(text string) *Graph {
 	}
 	return g
 }
+
+func (s *session) tableAs(text string) (*catalog.Table, *Graph, error) {
+	stmt, err := sql.Parse(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.pl.CreateTableAs(stmt.(*sql.CreateTable), text)
+}

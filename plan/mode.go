@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"runnel/catalog"
+	"runnel/sql"
 	"runnel/types"
 )
 
@@ -166,10 +167,15 @@ func (m *modes) gives(n Node, in []changes) changes {
 // refuse names the node that first makes the changes, and, for a sink, a table that would take them.
 func (m *modes) refuse(n Node, extra changes, requester string) error {
 	e := catalog.Errorf(tableError, "%s doesn't support consuming %s changes which is produced by node %s", requester, extra.words(), describe(n))
-	if p := n.Base().Pos; p.Line > 0 {
-		e.At.From.Line, e.At.From.Column = int32(p.Line), int32(p.Column)
-	}
+	e.At = place(n)
 	return e
+}
+
+// place is where a node comes from in the text.
+func place(n Node) sql.Span {
+	p := n.Base().Pos
+	at := sql.Pos{Offset: int32(p.Offset), Line: int32(p.Line), Column: int32(p.Column)}
+	return sql.Span{From: at, To: at}
 }
 
 // encoding is how updates are written.
@@ -337,9 +343,7 @@ func (p *planning) infer(root Node) (Node, error) {
 // refuseAt refuses at the place of a node.
 func refuseAt(n Node, format string, args ...any) *catalog.Error {
 	e := catalog.Errorf(tableError, format, args...)
-	if p := n.Base().Pos; p.Line > 0 {
-		e.At.From.Line, e.At.From.Column = int32(p.Line), int32(p.Column)
-	}
+	e.At = place(n)
 	return e
 }
 

@@ -144,7 +144,7 @@ func (p *Planner) View(q *sql.Query) ([]types.Field, string, error) {
 // pos is the place of a node for data errors.
 func pos(n sql.Node) expr.Pos {
 	p := n.Pos()
-	return expr.Pos{Line: int(p.Line), Column: int(p.Column)}
+	return expr.Pos{Line: int(p.Line), Column: int(p.Column), Offset: int(p.Offset)}
 }
 
 func (p *planning) now() time.Time {
