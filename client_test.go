@@ -70,8 +70,12 @@ func transcript(t *testing.T, bin, dir string) string {
 		}
 	}
 	args := []string{"--ephemeral", "--echo", "-D", "table.local-time-zone=UTC", "-f", filepath.Join(dir, "script.sql")}
-	if _, err := os.Stat(filepath.Join(dir, "init.sql")); err == nil {
-		args = append([]string{"-i", filepath.Join(dir, "init.sql")}, args...)
+	if init, err := os.ReadFile(filepath.Join(dir, "init.sql")); err == nil {
+		name := filepath.Join(folder, "init.sql")
+		if err := os.WriteFile(name, init, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args = append([]string{"-i", name}, args...)
 	}
 	cmd := exec.Command(bin, args...)
 	var out strings.Builder
@@ -163,10 +167,10 @@ func withoutDetail(out string) string {
 		switch {
 		case strings.Contains(line, "[ERROR]"):
 			in = true
+		case strings.HasPrefix(line, "Flink SQL> "):
+			in = false
 		case in && strings.HasPrefix(line, "  "):
 			continue
-		case line == "":
-			in = false
 		}
 		kept = append(kept, line)
 	}

@@ -266,13 +266,17 @@ func (p *process) initScript(ctx context.Context) int {
 		p.term.Message("[ERROR] " + err.Error())
 		return exitUsage
 	}
+	abs, err := filepath.Abs(p.flags.init)
+	if err != nil {
+		abs = p.flags.init
+	}
 	var said bytes.Buffer
 	quiet := &repl.Shell{Exec: p.session, Term: repl.NewTerminal(&said, &said, nil, os.DevNull)}
 	if err := quiet.Script(ctx, p.flags.init, string(text)); err != nil {
-		p.term.Message(said.String() + "[ERROR] Failed to initialize from sql script: " + p.flags.init)
+		p.term.Notice(strings.TrimRight(said.String(), "\n"))
+		p.term.Message("Failed to initialize from sql script: file:" + abs + ". Please refer to the LOG for detailed error messages.")
 		return exitFailed
 	}
-	abs, _ := filepath.Abs(p.flags.init)
 	p.term.Message("Successfully initialized from sql script: file:" + abs)
 	return exitOK
 }

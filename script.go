@@ -50,11 +50,13 @@ func (p *process) scripts(ctx context.Context) int {
 }
 
 func (p *process) runFiles(ctx context.Context) int {
+	if p.flags.echo {
+		p.term.Together()
+	}
 	if code := p.initScript(ctx); code != exitOK {
 		return code
 	}
 	if p.flags.echo {
-		p.term.Together()
 		p.shell.Begin(p.dir.file("history"))
 		defer p.shell.End()
 	}

@@ -143,7 +143,7 @@ var clientKeys = []ConfigKey{
 	choice("sql-client.execution.result-mode", "TABLE", "How results are shown.", "org.apache.flink.table.client.config.ResultMode", "TABLE", "CHANGELOG", "TABLEAU"),
 	number("sql-client.execution.max-table-result.rows", "1000000", "Rows that the TABLE view keeps; 0 or less for all."),
 	flag("sql-client.verbose", "false", "Errors are shown with everything known about them."),
-	number("sql-client.display.max-column-width", "30", "Older name of table.display.max-column-width; it wins when both are set.").bounds(1, maxInt),
+	number("sql-client.display.max-column-width", "", "Older name of table.display.max-column-width; it wins when both are set.").bounds(1, maxInt),
 	flag("sql-client.display.print-time-cost", "true", "Whether the time taken stands behind results."),
 }
 

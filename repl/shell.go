@@ -151,8 +151,11 @@ func (s *Shell) one(ctx context.Context, text, place string) (quit bool, err err
 		s.Term.Message(s.paint(blue, "[INFO] ") + "Exiting runnel...")
 		return true, nil
 	case "CLEAR":
-		if s.Term.TTY() {
+		switch {
+		case s.Term.TTY():
 			fmt.Fprint(s.Term, "\x1b[H\x1b[2J\x1b[3J")
+		case s.Echo: // as Flink's client clears a terminal that knows no codes
+			fmt.Fprint(s.Term, strings.Repeat("\n", 200))
 		}
 		return false, nil
 	case "HELP":
@@ -169,7 +172,7 @@ func (s *Shell) one(ctx context.Context, text, place string) (quit bool, err err
 		return false, ErrStatement
 	}
 	for _, n := range res.Notices {
-		s.Term.Message(s.paint(yellow, "[NOTE] ") + n)
+		s.Term.Notice(s.paint(yellow, "[NOTE] ") + n)
 	}
 	if err := s.show(run, res, begin); err != nil {
 		s.showError(run, err, place)

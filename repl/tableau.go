@@ -15,7 +15,7 @@ import (
 const nullText = "<NULL>"
 
 // width measures as Flink does: East-Asian wide and fullwidth characters count two, all others one.
-var width = &runewidth.Condition{EastAsianWidth: false, StrictEmojiNeutral: true}
+var width = &runewidth.Condition{}
 
 func displayWidth(s string) int {
 	n := 0
