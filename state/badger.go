@@ -124,7 +124,7 @@ const pieceSize = 512 << 10
 func badgerOptions(path string) badger.Options {
 	return badger.DefaultOptions(path).WithLogger(nil).WithMetricsEnabled(false).WithDetectConflicts(false).
 		WithNumVersionsToKeep(1).WithCompression(options.None).WithBlockCacheSize(0).WithNumCompactors(2).
-		WithMemTableSize(16 << 20).WithNumMemtables(3).WithValueLogFileSize(16 << 20).WithBaseLevelSize(8 << 20).
+		WithMemTableSize(16 << 20).WithNumMemtables(3).WithNumLevelZeroTables(3).WithValueLogFileSize(16 << 20).WithBaseLevelSize(8 << 20).
 		WithSyncWrites(true)
 }
 

@@ -177,6 +177,53 @@ func BenchmarkRestore(b *testing.B) {
 	perItem(b, start, b.N*t.Len())
 }
 
+// BenchmarkStore writes checkpoints of 33 MB, all of it new, to Badger.
+func BenchmarkStore(b *testing.B) {
+	s, err := OpenBadgerStore(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	a, err := s.Attempt("job")
+	if err != nil {
+		b.Fatal(err)
+	}
+	const blobs, size = 132, 256 << 10
+	b.SetBytes(blobs * size)
+	start := cpu()
+	for id := int64(1); id <= int64(b.N); id++ {
+		if err := a.Begin(id, id-1); err != nil {
+			b.Fatal(err)
+		}
+		sink := a.Sink(id, "op", 0)
+		var refs BlobRefs
+		for i := range blobs {
+			data := make([]byte, size)
+			for j := 0; j < size; j += 64 {
+				data[j] = byte(i * j)
+			}
+			refs = append(refs, BlobRef{Checkpoint: id, Seq: uint32(i)})
+			if err := sink.Put(refs[i], data); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := a.Complete(&Checkpoint{ID: id, Operators: []OperatorState{{ID: "op", Subtasks: []SubtaskState{{States: []StateHandle{{Blobs: refs}}}}}}}); err != nil {
+			b.Fatal(err)
+		}
+		if id > 1 {
+			if err := a.Drop(id - 1); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(float64(cpu()-start)/float64(b.N)/1e6, "cpu-ms/checkpoint")
+	if err := a.Close(); err != nil {
+		b.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+}
+
 // BenchmarkLog is one side of an interval join: every row probes the other side and is stored; rows leave after a
 // minute.
 func BenchmarkLog(b *testing.B) {
