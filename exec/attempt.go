@@ -311,6 +311,7 @@ func (a *attempt) strip() {
 // runTask runs one task and notes how it ended.
 func (a *attempt) runTask(t *task) {
 	err := t.main()
+	t.gone.Store(true)
 	now := a.clock.Now()
 	switch {
 	case err == nil:
@@ -378,7 +379,7 @@ func (a *attempt) waitFor(done <-chan struct{}) error {
 		case <-timer.C:
 		}
 		for _, t := range a.tasks {
-			if !t.state.get().Terminal() {
+			if !t.gone.Load() {
 				a.log.Warn("task does not end after cancellation", "task", t.spec.name(), "subtask", t.subtask, "waited", wait)
 			}
 		}

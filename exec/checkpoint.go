@@ -20,6 +20,10 @@ func (t *task) checkpoint(b *barrier) error {
 	} else {
 		k.startDelay = arrived.Sub(b.trigger)
 	}
+	k.ended = true
+	for _, n := range t.nodes {
+		k.ended = k.ended && n.ended
+	}
 	for _, n := range t.nodes {
 		if n.flusher == nil {
 			continue

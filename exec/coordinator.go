@@ -357,6 +357,11 @@ func (c *coordinator) succeeded(p *pending, path string) error {
 	c.failures = 0
 	if !p.barrier.kind.isSavepoint() {
 		c.completed = p.barrier.id
+		for t, k := range p.acks {
+			if k.ended { // it goes on passing barriers, but what it had to give is committed
+				t.state.set(TaskFinished, c.a.clock.Now())
+			}
+		}
 	}
 	c.a.job.checkpoints.complete(p.stats, path)
 	p.req.answer(p.barrier.id, path, nil)

@@ -325,3 +325,27 @@ func TestLimitEndsTheJob(t *testing.T) {
 		t.Error(j.State())
 	}
 }
+
+// TestEndedPartOfAJob: of two pipelines one ends; its rows are committed and its subtask is FINISHED at the next
+// checkpoint, while the other goes on.
+func TestEndedPartOfAJob(t *testing.T) {
+	c := testCluster(t, Options{})
+	few, many := newMemSink(true), newMemSink(true)
+	var k graphKit
+	k.sink(k.scan("few", newMemSource(true).split("a", kvs(5, 3)...), nil), "few", few)
+	k.sink(k.scan("many", newMemSource(false).split("a", kvs(50, 3)...), nil), "many", many)
+	j := submit(t, c, k.graph(), JobConfig{})
+	awaitRecords(j, "few[2]", 5)
+	awaitRecords(j, "many[4]", 50)
+	for len(few.sorted()) < 5 || j.Details().Vertices[0].State != TaskFinished {
+		if _, err := j.Checkpoint(within(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d := j.Details(); d.State != JobRunning || d.Vertices[1].State != TaskRunning {
+		t.Errorf("%s, %s", d.State, d.Vertices[1].State)
+	}
+	if _, err := j.Checkpoint(within(t)); err != nil {
+		t.Fatal(err)
+	}
+}

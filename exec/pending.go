@@ -16,6 +16,7 @@ type ack struct {
 	barrier *barrier
 	ops     []opAck
 	sinks   []state.Sink // by node: where keyed state goes; nil for none
+	ended   bool         // the task's input has ended before
 	at      time.Time
 	// For statistics, in real time.
 	sync       time.Duration // flushing and snapshotting

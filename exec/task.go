@@ -30,6 +30,7 @@ type task struct {
 
 	mail  mailbox[letter]
 	state taskState
+	gone  atomic.Bool // its goroutine has ended
 
 	idleTime meter        // waiting for input
 	waitTime meter        // waiting for credit: backpressured
