@@ -15,6 +15,7 @@ const (
 	aheadBytes  = 2 << 20   // that one partition may hold undecoded
 	totalBytes  = 32 << 20  // that all partitions of a reader may hold
 	answerBytes = 16 << 20  // of one fetch
+	leastBytes  = 32 << 10  // asked of one partition at once, however many there are
 	giantBytes  = 256 << 20 // greatest batch that is fetched
 
 	longWait   = 500 * time.Millisecond // a fetch waits for data when all partitions are part of it
@@ -353,14 +354,23 @@ func (f *fetcher) pick() ([]*partition, time.Duration, bool) {
 }
 
 func (f *fetcher) request(parts []*partition, wait time.Duration) *sarama.FetchRequest {
-	req := &sarama.FetchRequest{Version: 11, MaxWaitTime: int32(wait.Milliseconds()), MinBytes: f.r.lim.least, MaxBytes: f.r.lim.answer}
+	lim := f.r.lim
+	req := &sarama.FetchRequest{Version: 11, MaxWaitTime: int32(wait.Milliseconds()), MinBytes: lim.least, MaxBytes: lim.answer}
+	most := int32(math.MaxInt32) // of one partition
 	if f.r.src.props.readCommitted() {
-		req.Isolation = sarama.ReadCommitted
+		// Where the embedded broker cuts an answer at MaxBytes, it forgets the partition's aborted transactions, whose rows
+		// would then count. The partitions' own limits bound the answer as well.
+		req.Isolation, req.MaxBytes = sarama.ReadCommitted, math.MaxInt32
+		most = max(lim.answer/int32(len(parts)), leastBytes)
 	}
 	f.r.mu.Lock()
 	defer f.r.mu.Unlock()
 	for _, p := range parts {
-		req.AddBlock(p.topic, p.partition, p.next, p.limit, -1)
+		n := p.limit
+		if len(parts) > 1 {
+			n = min(n, most)
+		}
+		req.AddBlock(p.topic, p.partition, p.next, n, -1)
 	}
 	return req
 }

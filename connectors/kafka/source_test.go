@@ -356,6 +356,8 @@ func TestAbortedRows(t *testing.T) {
 	}
 	live := r.table(topic, []string{"a INT"}, "scan.startup.mode", "earliest-offset", "properties.isolation.level", "read_committed")
 	r.want(r.scan(live, all(live)).mustRead(5), "+I 1", "+I 2", "+I 3", "+I 4", "+I 90")
+	live.Options["properties.fetch.max.bytes"] = "1"
+	r.want(r.scan(live, all(live)).mustRead(5), "+I 1", "+I 2", "+I 3", "+I 4", "+I 90")
 }
 
 func TestGroupCommit(t *testing.T) {
