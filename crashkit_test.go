@@ -345,7 +345,7 @@ func (p *place) fill(partitions, n int) {
 	for i := 1; i <= n; i++ {
 		e := expected(i)
 		orders = append(orders, fmt.Appendf(nil, `{"order_id":%d,"user_id":%d,"amount":%d,"ts":"%s"}`, i, e.User, e.Amount, at(i)))
-		if j := (i-1)^3 + 1; j <= n { // the other way round in each group of four
+		if j := (i - 1) ^ 3 + 1; j <= n { // the other way round in each group of four
 			payments = append(payments, fmt.Appendf(nil, `{"order_id":%d,"method":"%s","ts":"%s"}`, j, methods[j%3], at(j)))
 		} else {
 			payments = append(payments, fmt.Appendf(nil, `{"order_id":%d,"method":"%s","ts":"%s"}`, i, methods[i%3], at(i)))
