@@ -1,5 +1,5 @@
-// Package format turns messages into columns and back: json, csv and raw, with Flink's options and Flink's reading of
-// every value.
+// Package format turns messages into columns and back: json, csv, raw and the changelog formats of Debezium, Canal, Maxwell
+// and GoldenGate, with Flink's options and Flink's reading of every value.
 //
 // A format knows nothing of where messages come from. Decoders write straight into the columns of the current batch and
 // let text point into the message.
@@ -9,5 +9,5 @@ import "runnel/connectors"
 
 // All lists the formats.
 func All() []connectors.Format {
-	return []connectors.Format{CSV(), JSON(), Raw()}
+	return append([]connectors.Format{CSV(), JSON(), Raw()}, Changelogs()...)
 }

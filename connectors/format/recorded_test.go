@@ -144,7 +144,24 @@ func formatOf(t *testing.T, r map[string]string) (connectors.Format, connectors.
 // request makes the request; errors are those of the CREATE TABLE.
 func request(r map[string]string, opts connectors.Options) (connectors.FormatRequest, error) {
 	fields, err := parseSchema(r["schema"])
-	return connectors.FormatRequest{Fields: fields, Options: opts, Zone: time.UTC, Table: "t", Prefix: r["format"] + "."}, err
+	req := connectors.FormatRequest{Fields: fields, Options: opts, Zone: time.UTC, Table: "t", Prefix: r["format"] + "."}
+	if r["metadata"] != "" {
+		req.Metadata = strings.Split(r["metadata"], ",")
+	}
+	return req, err
+}
+
+// decodedFields gives the columns that a decoder fills: those of the table and the metadata.
+func decodedFields(f connectors.Format, req connectors.FormatRequest) []types.Field {
+	fields := slices.Clone(req.Fields)
+	for _, key := range req.Metadata {
+		for _, m := range f.Metadata {
+			if m.Key == key {
+				fields = append(fields, types.Field{Name: key, Type: m.Type})
+			}
+		}
+	}
+	return fields
 }
 
 func TestRecordedDecode(t *testing.T) {
@@ -154,15 +171,13 @@ func TestRecordedDecode(t *testing.T) {
 			c.elsewhere++ // the parser's affair
 			continue
 		}
-		got, err := decodeRecorded(t, r)
+		got, fields, err := decodeRecorded(t, r)
 		want := ""
 		if r["error"] == "" {
 			want = r["result"]
 		}
 		same := (err != nil) == (r["error"] != "")
-		var fields []types.Field
 		if same && err == nil {
-			fields, _ = parseSchema(r["schema"])
 			same = sameRows(t, fields, got, want)
 		}
 		c.judge(t, r["id"], r["error"] != "", same, fmt.Sprintf("[%s] %s %s (%s) %q:\n got  %s %v\n want %s %s",
@@ -171,28 +186,29 @@ func TestRecordedDecode(t *testing.T) {
 	c.end(t, "d.")
 }
 
-// decodeRecorded gives the rows as the table writes them.
-func decodeRecorded(t *testing.T, r map[string]string) (string, error) {
+// decodeRecorded gives the rows as the table writes them, and their columns.
+func decodeRecorded(t *testing.T, r map[string]string) (string, []types.Field, error) {
 	f, opts, err := formatOf(t, r)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	req, err := request(r, opts)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	d, err := f.Decoder(req)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	out := types.NewBatch(req.Fields)
+	fields := decodedFields(f, req)
+	out := types.NewBatch(fields)
 	msg := message(r["input"], true)
 	if r["input"] == "" {
 		msg = []byte{}
 	}
 	if err := d.Decode(msg, out); err != nil {
 		checkEven(t, r["id"], out, 0)
-		return "", err
+		return "", nil, err
 	}
 	checkEven(t, r["id"], out, out.Len)
 	once := out.Len
@@ -214,10 +230,10 @@ func decodeRecorded(t *testing.T, r map[string]string) (string, error) {
 		rows = append(rows, []any{out.Kind(i).String(), cells})
 	}
 	if rows == nil {
-		return "[]", nil
+		return "[]", fields, nil
 	}
 	b, _ := json.Marshal(rows)
-	return string(b), nil
+	return string(b), fields, nil
 }
 
 // checkEven makes sure that every column has the given number of rows.
@@ -317,7 +333,11 @@ func encodeRecorded(t *testing.T, r map[string]string) (string, error) {
 	for i, x := range exprs {
 		b.Cols[i].Append(evaluate(t, x, req.Fields[i].Type))
 	}
-	b.Push(types.Insert)
+	kind := types.Insert
+	for kind.String() != r["kind"] {
+		kind++
+	}
+	b.Push(kind)
 	out, err := e.Encode(nil, b, 0)
 	if err != nil {
 		return "", err
