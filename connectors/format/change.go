@@ -152,7 +152,7 @@ func envelopes() []envelope {
 		{
 			name: "ogg-json", who: "Ogg", doc: "Changes as GoldenGate writes them: before, after and op_type.",
 			op: "op_type", new: "after", old: "before",
-			ops: []operation{{"I", noRow, types.Insert}, {"U", types.UpdateBefore, types.UpdateAfter}, {"D", types.Delete, noRow}},
+			ops:   []operation{{"I", noRow, types.Insert}, {"U", types.UpdateBefore, types.UpdateAfter}, {"D", types.Delete, noRow}},
 			write: images("op_type", "I", "D"),
 			metadata: []changeMeta{textMeta("table", "table"), {key: "primary-keys", t: names, from: "primary_keys", json: names},
 				oggTime("ingestion-timestamp", "current_ts"), oggTime("event-timestamp", "op_ts")},
