@@ -30,7 +30,7 @@ func TestClientTranscripts(t *testing.T) {
 				if why == "" {
 					t.Errorf("agrees: take it off transcripts.pending.txt")
 				}
-				t.Skipf("pending: %s", what)
+				t.Skipf("pending: %s\n%s", what, why)
 			}
 			switch {
 			case why == "" && listed:
