@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"runnel/catalog"
 	"strings"
 	"time"
 
@@ -163,96 +162,4 @@ func frameText(f Frame) string {
 		upper = bound(f.After) + " FOLLOWING"
 	}
 	return word + " BETWEEN " + lower + " AND " + upper
-}
-
-// exchangesMore distributes the inputs of the same operators.
-func (p *planning) exchangesMore(n Node) {
-	b := n.Base()
-	switch n := n.(type) {
-	case *Rank:
-		b.Inputs[0] = hashed(b.Inputs[0], n.Keys)
-	case *Deduplicate:
-		b.Inputs[0] = hashed(b.Inputs[0], n.Keys)
-	case *OverAggregate:
-		b.Inputs[0] = hashed(b.Inputs[0], n.Keys)
-	case *GroupWindowAggregate:
-		b.Inputs[0] = hashed(b.Inputs[0], n.Keys)
-	case *TemporalJoin:
-		b.Inputs[0], b.Inputs[1] = hashed(b.Inputs[0], n.LeftKeys), hashed(b.Inputs[1], n.RightKeys)
-	case *WindowJoin:
-		b.Inputs[0], b.Inputs[1] = hashed(b.Inputs[0], n.LeftKeys), hashed(b.Inputs[1], n.RightKeys)
-	case *WindowRank:
-		b.Inputs[0] = hashed(b.Inputs[0], n.Keys)
-	case *WindowDeduplicate:
-		b.Inputs[0] = hashed(b.Inputs[0], n.Keys)
-	}
-}
-
-// stateMore says what bounds their state.
-func (p *planning) stateMore(n Node, keep func(what string)) {
-	b := n.Base()
-	switch n := n.(type) {
-	case *Rank:
-		switch {
-		case n.Strategy == Retract:
-			keep("every row of each " + keyNames(b.Inputs[0], n.Keys))
-		case n.ToColumn >= 0:
-			keep("the first rows of each " + keyNames(b.Inputs[0], n.Keys))
-		case len(n.Keys) == 0:
-			b.Bound, b.TTL = fmt.Sprintf("%d rows", n.To), p.Config.Duration("table.exec.state.ttl")
-		default:
-			keep(fmt.Sprintf("%d rows for each %s", n.To, keyNames(b.Inputs[0], n.Keys)))
-		}
-	case *Deduplicate:
-		keep("one row for each " + keyNames(b.Inputs[0], n.Keys))
-	case *OverAggregate:
-		switch {
-		case n.Frame.Before < 0:
-			keep("one entry for each " + keyNames(b.Inputs[0], n.Keys))
-		case n.Frame.Rows:
-			keep(fmt.Sprintf("%d rows for each %s", n.Frame.Before+1, keyNames(b.Inputs[0], n.Keys)))
-		default:
-			b.Bound = "the frame: rows until they are " + spanText(millis(n.Frame.Before)) + " old"
-		}
-	case *GroupWindowAggregate:
-		b.Bound = "the windows that are open: dropped when the watermark passes their end"
-		if n.Lateness > 0 {
-			b.Bound += " by " + spanText(n.Lateness)
-		}
-	case *TemporalJoin:
-		b.TTL = p.Config.Duration("table.exec.state.ttl")
-		b.Bound = "the versions: the newest one of each " + keyNames(b.Inputs[1], n.RightKeys) + " and those ahead of the watermark"
-	case *WindowRank, *WindowDeduplicate, *WindowJoin:
-		b.Bound = "the windows that are open: dropped when the watermark passes their end"
-	}
-}
-
-// recognize finds the special cases of joins and ranks.
-func (p *planning) recognize(n Node) (Node, error) {
-	if err := p.retime(n); err != nil {
-		return nil, err
-	}
-	switch n := n.(type) {
-	case *Join:
-		return p.recognizeJoin(n)
-	case *Calc:
-		return p.recognizeRank(n)
-	}
-	return n, nil
-}
-
-// refuseRest refuses what is left after the rules and cannot be run: OVER windows that no top-N was made of and that a
-// stream cannot have, windows of uneven steps.
-func (p *planning) refuseRest(n Node) (Node, error) {
-	switch n := n.(type) {
-	case *OverAggregate:
-		return n, p.checkOver(n)
-	case *WindowTableFunction:
-		if w := n.Window; w.Kind == Cumulate && w.Size%w.Slide != 0 {
-			e := refuseAt(n, "CumulativeWindowAssigner requires size must be an integral multiple of step.")
-			e.Class = catalog.ArgumentError
-			return nil, e
-		}
-	}
-	return n, nil
 }

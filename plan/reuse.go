@@ -1,0 +1,166 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"runnel/expr"
+)
+
+// reuse shares equal parts of the trees of a statement.
+type reuse struct {
+	p    *planning
+	seen map[string]Node
+}
+
+// share gives the node that stands for n and all its equals.
+func (r *reuse) share(n Node) Node {
+	b := n.Base()
+	for i, in := range b.Inputs {
+		b.Inputs[i] = r.share(in)
+	}
+	if !r.allowed(n) {
+		return n
+	}
+	key := digestNode(n)
+	if same, ok := r.seen[key]; ok {
+		return same
+	}
+	r.seen[key] = n
+	return n
+}
+
+func (r *reuse) allowed(n Node) bool {
+	switch n := n.(type) {
+	case *Sink, *Collect:
+		return false
+	case *Scan:
+		return r.p.Config.Bool("table.optimizer.reuse-source-enabled") && r.p.Config.Bool("table.optimizer.reuse-sub-plan-enabled")
+	case *Calc:
+		return r.p.Config.Bool("table.optimizer.reuse-sub-plan-enabled") && deterministic(n)
+	}
+	return r.p.Config.Bool("table.optimizer.reuse-sub-plan-enabled")
+}
+
+// number gives the nodes their ids, inputs first.
+func number(g *Graph) {
+	done := map[Node]bool{}
+	var visit func(n Node)
+	visit = func(n Node) {
+		if done[n] {
+			return
+		}
+		done[n] = true
+		for _, in := range n.Base().Inputs {
+			visit(in)
+		}
+		g.Nodes = append(g.Nodes, n)
+		n.Base().ID = len(g.Nodes)
+	}
+	for _, s := range g.Sinks {
+		visit(s)
+	}
+}
+
+// digestNode is the same for nodes that do the same to the same inputs.
+func digestNode(n Node) string {
+	var b strings.Builder
+	info := n.Base()
+	fmt.Fprintf(&b, "%s|%s|%d|%v", describe(n), info.Mode, info.Parallelism, info.TTL)
+	for _, in := range info.Inputs {
+		fmt.Fprintf(&b, "|%p", in)
+	}
+	for _, f := range info.Fields {
+		b.WriteString("|" + f.Type.String() + itoa(int(f.Type.Attr)))
+	}
+	switch n := n.(type) {
+	case *Calc:
+		for _, e := range n.Exprs {
+			b.WriteString("|" + expr.Digest(e))
+		}
+		if n.Cond != nil {
+			b.WriteString("|where " + expr.Digest(n.Cond))
+		}
+	case *Scan:
+		fmt.Fprintf(&b, "|%v|%v", n.Columns, n.Table.Options)
+	case *Values:
+		for _, r := range n.Rows {
+			for _, e := range r {
+				b.WriteString("|" + expr.Digest(e))
+			}
+		}
+	case *GroupAggregate:
+		fmt.Fprintf(&b, "|%v|%s", n.Keys, aggDigest(n.Aggs))
+	case *WindowAggregate:
+		fmt.Fprintf(&b, "|%v|%s|%+v", n.Keys, aggDigest(n.Aggs), n.Window)
+	case *GroupWindowAggregate:
+		fmt.Fprintf(&b, "|%v|%s|%+v|%d", n.Keys, aggDigest(n.Aggs), n.Window, n.Lateness)
+	case *TemporalJoin:
+		fmt.Fprintf(&b, "|%v|%v|%d|%d", n.LeftKeys, n.RightKeys, n.LeftTime, n.RightTime)
+	case *WindowJoin:
+		fmt.Fprintf(&b, "|%v|%v|%d|%d", n.LeftKeys, n.RightKeys, n.LeftStart, n.RightStart)
+	case *LookupJoin:
+		fmt.Fprintf(&b, "|%v|%v|%v|%v", n.Columns, n.Keys, n.LeftKeys, n.Table.Options)
+	case *Correlate:
+		fmt.Fprintf(&b, "|%t", n.Ordinality)
+		for _, a := range n.Args {
+			b.WriteString("|" + expr.Digest(a))
+		}
+	case *Join:
+		fmt.Fprintf(&b, "|%v|%v|%v|%v", n.LeftKeys, n.RightKeys, n.LeftTTL, n.RightTTL)
+	case *IntervalJoin:
+		fmt.Fprintf(&b, "|%v|%v", n.LeftKeys, n.RightKeys)
+	case *Rank:
+		fmt.Fprintf(&b, "|%v|%v|%d|%v", n.Keys, n.Order, n.ToColumn, n.Key)
+	case *Deduplicate:
+		fmt.Fprintf(&b, "|%v|%d", n.Keys, n.Time)
+	case *WindowRank:
+		fmt.Fprintf(&b, "|%v|%v|%d|%d", n.Keys, n.Order, n.StartCol, n.EndCol)
+	case *WindowDeduplicate:
+		fmt.Fprintf(&b, "|%v|%d|%d|%d", n.Keys, n.Time, n.StartCol, n.EndCol)
+	case *OverAggregate:
+		fmt.Fprintf(&b, "|%v|%v|%s", n.Keys, n.Order, aggDigest(n.Aggs))
+	case *WindowTableFunction:
+		fmt.Fprintf(&b, "|%+v", n.Window)
+	case *Exchange:
+		fmt.Fprintf(&b, "|%v", n.Keys)
+	case *ChangelogNormalize:
+		fmt.Fprintf(&b, "|%v", n.Keys)
+	case *SortLimit:
+		fmt.Fprintf(&b, "|%v", n.Keys)
+	}
+	if j, ok := n.(interface{ condition() expr.Expr }); ok && j.condition() != nil {
+		b.WriteString("|on " + expr.Digest(j.condition()))
+	}
+	return b.String()
+}
+
+func (n *Join) condition() expr.Expr { return n.Cond }
+
+func (n *IntervalJoin) condition() expr.Expr { return n.Cond }
+
+func (n *WindowJoin) condition() expr.Expr { return n.Cond }
+
+func (n *TemporalJoin) condition() expr.Expr { return n.Cond }
+
+func (n *LookupJoin) condition() expr.Expr { return n.Cond }
+
+func (n *Correlate) condition() expr.Expr { return n.Cond }
+
+func aggDigest(aggs []expr.AggCall) string {
+	var b strings.Builder
+	for _, a := range aggs {
+		fmt.Fprintf(&b, "%s%v%t%d%d%s;", a.Func.Name, a.Args, a.Distinct, a.Filter, a.Nulls, a.T)
+	}
+	return b.String()
+}
+
+// deterministic reports whether a Calc gives the same rows whenever it sees the same.
+func deterministic(n *Calc) bool {
+	for _, e := range n.Exprs {
+		if !expr.Deterministic(e) {
+			return false
+		}
+	}
+	return n.Cond == nil || expr.Deterministic(n.Cond)
+}
