@@ -139,3 +139,32 @@ func ParsePrinted(text string) map[string][]Change {
 	}
 	return logs
 }
+
+// ApplyUpserts gives the rows that a changelog without -U leaves in a table with a key, and the first change that
+// deletes what is not there.
+func ApplyUpserts(changes []Change, key []int) (rows map[string]int, wrong string) {
+	current := map[string]string{}
+	for i, c := range changes {
+		var k []string
+		for _, j := range key {
+			k = append(k, c.Cells[j])
+		}
+		id := strings.Join(k, "\x00")
+		switch _, there := current[id]; {
+		case c.Kind == "-U" && wrong == "":
+			wrong = fmt.Sprintf("change %d, %s, is none that an upsert sink takes", i+1, c)
+		case c.Kind == "-D" && !there && wrong == "":
+			wrong = fmt.Sprintf("change %d, %s, deletes a row that is not there", i+1, c)
+		}
+		if c.Kind == "-D" {
+			delete(current, id)
+		} else {
+			current[id] = c.row()
+		}
+	}
+	rows = map[string]int{}
+	for _, r := range current {
+		rows[r]++
+	}
+	return rows, wrong
+}

@@ -185,7 +185,7 @@ func (r *runner) captured(ctx context.Context, query string) error {
 	for i, f := range fields {
 		cols = append(cols, fmt.Sprintf("`c%d` %s", i, f.Type.Plain().Optional()))
 	}
-	name := "captured_by_test"
+	name := unnamed
 	if err := r.statement(ctx, fmt.Sprintf("CREATE TABLE %s (%s) WITH ('connector' = 'capture')", name, strings.Join(cols, ", "))); err != nil {
 		return err
 	}
