@@ -226,8 +226,10 @@ func (g *GroupAggregate) give(i int32, kind types.RowKind) {
 
 // flush sends the output rows, with their keys from b.
 func (g *GroupAggregate) flush(b *types.Batch) error {
-	for j, c := range g.spec.Keys {
-		g.out.Cols[j].Gather(b.Cols[c], g.rows, b.Len)
+	if len(g.rows) > 0 { // Gather takes nil for all rows
+		for j, c := range g.spec.Keys {
+			g.out.Cols[j].Gather(b.Cols[c], g.rows, b.Len)
+		}
 	}
 	g.rows = g.rows[:0]
 	if g.runs != nil {

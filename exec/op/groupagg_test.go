@@ -132,6 +132,7 @@ func TestGroupAggregateRetract(t *testing.T) {
 	r, g := aggRig(t, "k string, v int", 1, "SUM v", "COUNT", "MIN v", "MAX v", "AVG v")
 	g.Retract = true
 	r.run(t, `
+		-D z 9
 		+I a 1
 			+I a 1 1 1 1 1
 		+I a 2
