@@ -52,7 +52,9 @@ type Rows struct {
 }
 
 // Short reports whether the statement may end before its input does: it has a LIMIT.
-func (s *Step) Short() bool { return strings.Contains(strings.ToUpper(s.SQL), "LIMIT") || strings.Contains(strings.ToUpper(s.SQL), "FETCH") }
+func (s *Step) Short() bool {
+	return strings.Contains(strings.ToUpper(s.SQL), "LIMIT") || strings.Contains(strings.ToUpper(s.SQL), "FETCH")
+}
 
 // Test is a statement of a script with the changelog it gives or the error.
 type Test struct {
