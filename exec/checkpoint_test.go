@@ -224,3 +224,28 @@ func TestDataErrorIsFinal(t *testing.T) {
 		t.Errorf("event %+v", e)
 	}
 }
+
+// TestMinPause: a checkpoint that would come too soon after the one before is put off.
+func TestMinPause(t *testing.T) {
+	clock := NewVirtualClock(time.Unix(0, 0))
+	c := testCluster(t, Options{Clock: clock})
+	ev := listen(c)
+	j := submit(t, c, pipeline(newMemSource(false).split("a"), newMemSink(false)), JobConfig{
+		Checkpoint: Checkpointing{Interval: 10 * time.Second, MinPause: 30 * time.Second}})
+	ev.await(JobRunning, 1)
+	var at []int64
+	for range 3 {
+		n := len(at) + 1
+		for j.Checkpoints().Completed < n {
+			clock.AwaitTimers(1)
+			if j.Checkpoints().Total < n {
+				clock.Advance(time.Second)
+			}
+			time.Sleep(100 * time.Microsecond)
+		}
+		at = append(at, j.Checkpoints().Latest.Trigger.Unix())
+	}
+	if at[0] < 10 || at[1]-at[0] < 30 || at[2]-at[1] < 30 {
+		t.Errorf("checkpoints at %v", at)
+	}
+}
