@@ -60,6 +60,31 @@ func newOperator(s *opSpec) (op.Operator, error) {
 			Left:  joinSide(in(), n.LeftKeys, n.LeftKey, cmp.Or(n.LeftTTL, n.TTL)),
 			Right: joinSide(n.Inputs[1].Base(), n.RightKeys, n.RightKey, cmp.Or(n.RightTTL, n.TTL)),
 		}), nil
+	case *plan.WindowJoin:
+		return op.NewWindowJoin(op.WindowJoining{
+			Kind: op.JoinKind(n.Join), Zoned: n.Window.Zoned, Cond: n.Cond, NullSafe: n.NullSafe,
+			Left:  op.WindowSide{Fields: in().Fields, Keys: n.LeftKeys, StartCol: n.LeftStart, EndCol: n.LeftEnd},
+			Right: op.WindowSide{Fields: n.Inputs[1].Base().Fields, Keys: n.RightKeys, StartCol: n.RightStart, EndCol: n.RightEnd},
+		}), nil
+	case *plan.WindowRank:
+		return op.NewWindowRank(op.WindowRanking{
+			In: in().Fields, StartCol: n.StartCol, EndCol: n.EndCol, Keys: n.Keys, Zoned: n.Window.Zoned, Order: sortKeys(n.Order),
+			From: n.From, To: n.To, Numbered: n.Number,
+		}), nil
+	case *plan.WindowDeduplicate:
+		return op.NewWindowRank(op.WindowRanking{
+			In: in().Fields, StartCol: n.StartCol, EndCol: n.EndCol, Keys: n.Keys, Zoned: n.Window.Zoned, From: 1, To: 1,
+			Order: []op.SortKey{{Column: n.Time, Desc: n.Last, NullsLast: n.Last}}, LastOfEqual: n.Last,
+		}), nil
+	case *plan.Expand:
+		return op.NewExpand(in().Fields, n.Fields, n.Rows), nil
+	case *plan.Correlate:
+		return op.NewCorrelate(op.Correlation{
+			In: in().Fields, Out: n.Fields, Outer: n.Join == plan.Left, Func: op.RowFunc(n.Func), Args: n.Args,
+			Ordinality: n.Ordinality, Cond: n.Cond,
+		}), nil
+	case *plan.TemporalSort:
+		return op.NewTemporalSort(in().Fields, sortKeys(n.Keys)), nil
 	case *plan.IntervalJoin:
 		l, r := in().Fields, n.Inputs[1].Base().Fields
 		return op.NewIntervalJoin(op.IntervalJoining{
