@@ -126,6 +126,37 @@ func TestSavepointResumedTwice(t *testing.T) {
 	}
 }
 
+// TestUnpublishedIsNotCommitted: a checkpoint that got no path fails and is not committed, since a new process would not
+// find it and would write its rows again.
+func TestUnpublishedIsNotCommitted(t *testing.T) {
+	dir := t.TempDir()
+	blocked := filepath.Join(dir, "checkpoints-here")
+	if err := os.WriteFile(blocked, nil, 0o600); err != nil { // a file where a directory is to be made
+		t.Fatal(err)
+	}
+	c := testCluster(t, Options{Dir: dir})
+	ev := listen(c)
+	src, sink := newMemSource(false).split("t-0", kvs(50, 5)...), newMemSink(true)
+	j := submit(t, c, counting(src, sink), JobConfig{Checkpoint: Checkpointing{Dir: blocked, Tolerable: 10}})
+	ev.await(JobRunning, 1)
+	awaitRecords(j, "out[4]", 50)
+	if _, err := j.Checkpoint(within(t)); err == nil || !strings.Contains(err.Error(), "publishing") {
+		t.Errorf("checkpoint: %v", err)
+	}
+	if n := len(sink.sorted()); n != 0 {
+		t.Errorf("%d rows are committed", n)
+	}
+	if err := os.Remove(blocked); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.Checkpoint(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(sink.sorted()); n != 50 {
+		t.Errorf("%d rows are committed", n)
+	}
+}
+
 // TestSavepointDoesNotCommit: a plain savepoint commits nothing; the next checkpoint commits what it had prepared.
 func TestSavepointDoesNotCommit(t *testing.T) {
 	c := testCluster(t, Options{})

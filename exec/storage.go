@@ -283,13 +283,14 @@ func (a *attempt) persist(p *pending, cp *state.Checkpoint) (path string, err er
 		return "", err
 	}
 	loc := at.Location(cp.ID)
-	a.job.restoreFrom(restorePoint{at: loc}, cp.ID)
 	if root := a.job.cluster.publishRoot(a.cfg); root != "" {
+		// What a new process cannot find must not be committed: it would restore an older checkpoint and write it again.
 		if path, err = store.Publish(root, cp, loc); err != nil {
-			a.log.Warn("publishing a checkpoint", "checkpoint", cp.ID, "error", err)
-			path = ""
+			p.begun = nil
+			return "", errors.Join(err, at.Drop(cp.ID))
 		}
 	}
+	a.job.restoreFrom(restorePoint{at: loc}, cp.ID)
 	a.job.kept.add(kept{at: loc, path: path, attempt: at})
 	return path, nil
 }
