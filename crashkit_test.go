@@ -339,25 +339,44 @@ func at(order int) string {
 	return time.Date(2024, 5, 1, 0, 0, order, 0, time.UTC).Format("2006-01-02 15:04:05.000")
 }
 
+func orderRow(order int) []byte {
+	e := expected(order)
+	return fmt.Appendf(nil, `{"order_id":%d,"user_id":%d,"amount":%d,"ts":"%s"}`, order, e.User, e.Amount, at(order))
+}
+
+func paymentRow(order int) []byte {
+	return fmt.Appendf(nil, `{"order_id":%d,"method":"%s","ts":"%s"}`, order, expected(order).Method, at(order))
+}
+
+// inserted is a row more, behind so many others.
+type inserted struct {
+	behind int
+	row    []byte
+}
+
 // fill makes both topics with orders 1 to n and their payments. Payments are a little out of order.
-func (p *place) fill(partitions, n int) {
+func (p *place) fill(partitions, n int) { p.t.Helper(); p.fillWith(partitions, n, nil) }
+
+func (p *place) fillWith(partitions, n int, more map[string]inserted) {
 	p.t.Helper()
-	var orders, payments [][]byte
+	rows := map[string][][]byte{}
 	for i := 1; i <= n; i++ {
-		e := expected(i)
-		orders = append(orders, fmt.Appendf(nil, `{"order_id":%d,"user_id":%d,"amount":%d,"ts":"%s"}`, i, e.User, e.Amount, at(i)))
-		if j := (i - 1) ^ 3 + 1; j <= n { // the other way round in each group of four
-			payments = append(payments, fmt.Appendf(nil, `{"order_id":%d,"method":"%s","ts":"%s"}`, j, methods[j%3], at(j)))
-		} else {
-			payments = append(payments, fmt.Appendf(nil, `{"order_id":%d,"method":"%s","ts":"%s"}`, i, methods[i%3], at(i)))
+		paid := (i - 1) ^ 3 + 1 // the other way round in each group of four
+		if paid > n {
+			paid = i
 		}
+		rows["orders"] = append(rows["orders"], orderRow(i))
+		rows["payments"] = append(rows["payments"], paymentRow(paid))
+	}
+	for topic, m := range more {
+		rows[topic] = slices.Insert(rows[topic], m.behind, m.row)
 	}
 	p.while(func(c *kafkatest.Client) error {
-		for name, rows := range map[string][][]byte{"orders": orders, "payments": payments} {
+		for name, values := range rows {
 			if err := c.CreateTopic(p.name(name), partitions); err != nil {
 				return err
 			}
-			if err := c.Produce(p.name(name), rows); err != nil {
+			if err := c.Produce(p.name(name), values); err != nil {
 				return err
 			}
 		}

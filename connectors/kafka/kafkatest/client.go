@@ -26,7 +26,8 @@ const limit = 30 * time.Second
 func Dial(addr string) (*Client, error) {
 	cl, err := kgo.NewClient(kgo.SeedBrokers(addr), kgo.RecordPartitioner(kgo.ManualPartitioner()),
 		kgo.ProducerBatchCompression(kgo.NoCompression()), kgo.ProducerBatchMaxBytes(batchBytes), kgo.MaxBufferedRecords(1<<20),
-		kgo.MetadataMinAge(10*time.Millisecond), kgo.MaxVersions(kversion.V2_8_0())) // fetches name their topics, not ids
+		kgo.MetadataMinAge(10*time.Millisecond), kgo.RetryBackoffFn(func(int) time.Duration { return 20 * time.Millisecond }),
+		kgo.MaxVersions(kversion.V2_8_0())) // fetches name their topics, not ids
 	if err != nil {
 		return nil, fmt.Errorf("client of %s: %w", addr, err)
 	}
