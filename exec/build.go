@@ -46,14 +46,17 @@ func newOperator(s *opSpec) (op.Operator, error) {
 			UpdateBefore: n.Mode.Has(types.UpdateBefore), TTL: n.TTL,
 		}), nil
 	case *plan.WindowAggregate:
-		props := make([]op.WindowProp, len(n.Props))
-		for i, p := range n.Props {
-			props[i] = op.WindowProp(p)
-		}
 		return op.NewWindowAggregate(op.Windowing{
-			In: in().Fields, Out: n.Fields, Window: window(n.Window), Keys: n.Keys, Aggs: n.Aggs, Props: props,
+			In: in().Fields, Out: n.Fields, Window: window(n.Window), Keys: n.Keys, Aggs: n.Aggs, Props: windowProps(n.Props),
 			Retract: updates(in()), Attached: n.Attached, StartCol: n.StartCol, EndCol: n.EndCol,
 		}), nil
+	case *plan.GroupWindowAggregate:
+		if n.Early == nil && n.Late == nil && n.Lateness == 0 { // each result once, at its window's end
+			return op.NewWindowAggregate(op.Windowing{
+				In: in().Fields, Out: n.Fields, Window: window(n.Window), Keys: n.Keys, Aggs: n.Aggs, Props: windowProps(n.Props),
+				Retract: updates(in()),
+			}), nil
+		}
 	case *plan.Join:
 		return op.NewJoin(op.Joining{
 			Kind: op.JoinKind(n.Join), NullSafe: n.NullSafe, Cond: n.Cond,
@@ -125,6 +128,14 @@ func joinSide(i *plan.Info, keys, unique []int, ttl time.Duration) op.JoinSide {
 
 // updates reports whether rows may be taken back.
 func updates(i *plan.Info) bool { return i.Mode&^types.InsertOnly != 0 }
+
+func windowProps(props []plan.WindowProp) []op.WindowProp {
+	out := make([]op.WindowProp, len(props))
+	for i, p := range props {
+		out[i] = op.WindowProp(p)
+	}
+	return out
+}
 
 // rankKey gives the key by which the rows of a top-N replace each other, nil if they do not.
 func rankKey(s plan.RankStrategy, key []int) []int {

@@ -92,7 +92,8 @@ func (w *WindowAggregate) Open(ctx *Context) error {
 	if w.spec.Window.Zoned || !w.spec.Window.Rowtime {
 		w.wall = newWall(ctx.Env.Zone)
 	}
-	w.shared = !w.spec.Attached && w.spec.Window.Kind != Tumble && w.aggs.mergeable() && !w.separate
+	w.shared = !w.spec.Attached && w.spec.Window.Kind != Tumble && w.spec.Window.Size%w.spec.Window.Slide == 0 &&
+		w.aggs.mergeable() && !w.separate
 	keys := w.spec.Keys
 	if w.spec.Attached { // windows that end together may have begun apart
 		keys = append(keys[:len(keys):len(keys)], w.spec.StartCol)
