@@ -88,6 +88,11 @@ func newOperator(s *opSpec) (op.Operator, error) {
 		}), nil
 	case *plan.TemporalSort:
 		return op.NewTemporalSort(in().Fields, sortKeys(n.Keys)), nil
+	case *plan.TemporalJoin:
+		return op.NewTemporalJoin(op.TemporalJoining{
+			Outer: n.Join == plan.Left, Left: in().Fields, Right: n.Inputs[1].Base().Fields, LeftKeys: n.LeftKeys,
+			RightKeys: n.RightKeys, LeftTime: n.LeftTime, RightTime: n.RightTime, Cond: n.Cond,
+		}), nil
 	case *plan.IntervalJoin:
 		l, r := in().Fields, n.Inputs[1].Base().Fields
 		return op.NewIntervalJoin(op.IntervalJoining{
