@@ -29,6 +29,7 @@ func connectorTable(k *kafka.Kafka) []connectors.Connector {
 		datagen.Connector(),
 		filesystem.Connector(findFormat),
 		k.Connector(),
+		k.Upsert(),
 		print.Connector(),
 	}
 }

@@ -22,8 +22,12 @@ type decoding struct {
 	key     connectors.Decoder // nil without a key format
 	keys    *types.Batch
 	fromKey []keyColumn
+	deleted []keyColumn     // upsert: the columns of the key
+	absent  []*types.Column // upsert: the other ones, NULL in a row that a tombstone deletes
+	upsert  bool
 
 	meta []metaColumn
+	raw  []*types.Column // those of view that are not in out, since they are cast first
 
 	pile *types.Batch // rows of a message that has more of them than fit, nil until needed
 	zone *time.Location
@@ -37,7 +41,7 @@ type keyColumn struct {
 
 func newDecoding(src *sourceSpec, zone *time.Location) (*decoding, error) {
 	s, req := src.spec, src.req
-	d := &decoding{out: types.NewBatch(req.Fields()), view: &types.Batch{}, zone: zone}
+	d := &decoding{out: types.NewBatch(req.Fields()), view: &types.Batch{}, zone: zone, upsert: s.upsert}
 	at := map[int]*types.Column{} // table column -> column of out
 	for i, c := range req.Columns {
 		at[c] = d.out.Cols[i]
@@ -53,9 +57,11 @@ func newDecoding(src *sourceSpec, zone *time.Location) (*decoding, error) {
 		if col.Metadata == "" {
 			continue
 		}
-		if key, ok := s.formatMetadata(col.Metadata); ok {
-			formatMeta = append(formatMeta, key)
-			d.view.Cols = append(d.view.Cols, at[c])
+		if m, ok := s.formatMetadata(col.Metadata); ok {
+			formatMeta = append(formatMeta, m.Key)
+			if err := d.formatMeta(s, col, m.Type, at[c]); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		m, err := newMetaColumn(s, col, at[c], zone)
@@ -75,6 +81,30 @@ func newDecoding(src *sourceSpec, zone *time.Location) (*decoding, error) {
 	return d, err
 }
 
+// formatMeta has a metadata column filled by the value format, with a cast between if it was declared with another type.
+func (d *decoding) formatMeta(s *spec, col connectors.Column, is types.Type, dest *types.Column) error {
+	if holds(col.Type, is) {
+		d.view.Cols = append(d.view.Cols, dest)
+		return nil
+	}
+	c, err := newMetaCast(s, col, is, d.zone)
+	if err != nil {
+		return err
+	}
+	raw := types.NewColumn(is, types.BatchRows)
+	d.view.Cols, d.raw = append(d.view.Cols, raw), append(d.raw, raw)
+	d.meta = append(d.meta, metaColumn{dest, func(_ *record, _ *partition, n int) error {
+		if n == 0 {
+			return nil
+		}
+		c.in.Reset()
+		c.in.Cols[0].AppendFrom(raw, int32(raw.Len()-1)) // the rows of a message share it
+		c.in.Push(types.Insert)
+		return c.fill(dest, n)
+	}})
+	return nil
+}
+
 func (d *decoding) keySide(s *spec, at map[int]*types.Column, zone *time.Location) (err error) {
 	r := s.request(s.key, func(int) bool { return true }, nil, zone)
 	if d.key, err = s.key.format.Decoder(r); err != nil {
@@ -82,9 +112,18 @@ func (d *decoding) keySide(s *spec, at map[int]*types.Column, zone *time.Locatio
 	}
 	d.keys = types.NewBatch(r.Fields)
 	for i, c := range s.key.columns {
+		if at[c] == nil {
+			continue
+		}
+		d.deleted = append(d.deleted, keyColumn{i, at[c]})
 		// A column that is part of both comes from the value.
-		if at[c] != nil && !slices.Contains(s.value.columns, c) {
+		if !slices.Contains(s.value.columns, c) {
 			d.fromKey = append(d.fromKey, keyColumn{i, at[c]})
+		}
+	}
+	for _, c := range s.value.columns {
+		if at[c] != nil && !slices.Contains(s.key.columns, c) {
+			d.absent = append(d.absent, at[c])
 		}
 	}
 	return nil
@@ -120,32 +159,50 @@ func (d *decoding) record(p *partition, rec *record) (whole bool, err error) {
 		}
 		keyRows = d.keys.Len
 	}
-	if err := d.value.Decode(rec.Value, d.view); err != nil {
-		d.view.Truncate(before)
-		return false, p.dataError(rec, "value", rec.Value, err)
-	}
-	n := d.view.Len - before
-	if keyRows != 1 {
-		d.multiply(before, n, keyRows)
-		n *= keyRows
-	} else {
-		for _, k := range d.fromKey {
-			for range n {
-				k.dest.AppendFrom(d.keys.Cols[k.col], 0)
-			}
-		}
+	n, err := d.values(p, rec, keyRows)
+	if err != nil {
+		return false, err
 	}
 	for range n {
 		d.times = append(d.times, rec.millis())
 	}
 	for i := range d.meta {
-		d.meta[i].add(rec, p, n)
+		if err := d.meta[i].add(rec, p, n); err != nil {
+			d.truncate(before)
+			return false, p.dataError(rec, "metadata", rec.Value, err)
+		}
 	}
 	d.out.Len, d.out.Kinds = d.view.Len, d.view.Kinds
 	if p.skip == 0 && d.view.Len <= types.BatchRows {
 		return true, nil
 	}
 	return d.cut(p, before), nil
+}
+
+// values appends the rows of a record but for its metadata, and counts them.
+func (d *decoding) values(p *partition, rec *record, keyRows int) (int, error) {
+	if d.upsert && rec.Value == nil {
+		return d.tombstone(keyRows), nil
+	}
+	before := d.view.Len
+	if err := d.value.Decode(rec.Value, d.view); err != nil {
+		d.view.Truncate(before)
+		return 0, p.dataError(rec, "value", rec.Value, err)
+	}
+	n := d.view.Len - before
+	if d.upsert {
+		d.updates(before, n)
+	}
+	if keyRows != 1 {
+		d.multiply(before, n, keyRows)
+		return n * keyRows, nil
+	}
+	for _, k := range d.fromKey {
+		for range n {
+			k.dest.AppendFrom(d.keys.Cols[k.col], 0)
+		}
+	}
+	return n, nil
 }
 
 // multiply makes the rows from before on the product of key rows and value rows, the key rows inside: Flink's order.
@@ -201,6 +258,9 @@ func (d *decoding) cut(p *partition, before int) (whole bool) {
 	for i := range give {
 		for j, c := range d.out.Cols {
 			c.AppendFrom(d.pile.Cols[j], int32(i))
+		}
+		for _, c := range d.raw {
+			c.AppendNull() // has been cast already
 		}
 		d.view.Push(d.pile.Kind(int32(i)))
 		d.times = append(d.times, millis)

@@ -16,6 +16,7 @@ import (
 	"github.com/IBM/sarama"
 
 	"runnel/connectors"
+	"runnel/connectors/format"
 	"runnel/types"
 )
 
@@ -121,7 +122,13 @@ func cell(c *types.Column, i int32) string {
 }
 
 func testFormats() []connectors.Format {
-	return []connectors.Format{textFormat("text", types.InsertOnly), textFormat("changes", types.AllKinds)}
+	formats := []connectors.Format{textFormat("text", types.InsertOnly), textFormat("changes", types.AllKinds)}
+	for _, f := range format.Changelogs() {
+		if f.Name == "debezium-json" {
+			formats = append(formats, f)
+		}
+	}
+	return append(formats, bytesFormat())
 }
 
 // rig is a Kafka side with a broker: the one of KAFKA_BOOTSTRAP, or an embedded one in a directory of the test.
@@ -246,6 +253,14 @@ func (r *rig) table(topic string, columns []string, options ...string) *connecto
 	return t
 }
 
+// connector gives the connector of a table: upsert-kafka for one whose options say so.
+func (r *rig) connector(t *connectors.Table) connectors.Connector {
+	if t.Options["connector"] == "upsert-kafka" {
+		return r.k.Upsert()
+	}
+	return r.k.Connector()
+}
+
 func all(t *connectors.Table) []int {
 	cs := make([]int, len(t.Columns))
 	for i := range cs {
@@ -289,7 +304,7 @@ func testEnv(t *testing.T) connectors.Env {
 // writeRows writes rows through the table's sink and waits until they are acknowledged.
 func (r *rig) writeRows(t *connectors.Table, rows ...string) {
 	r.t.Helper()
-	sink, err := r.k.Connector().Sink(connectors.SinkRequest{Table: t, Columns: all(t), Query: types.AllKinds})
+	sink, err := r.connector(t).Sink(connectors.SinkRequest{Table: t, Columns: all(t), Query: types.AllKinds})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -322,7 +337,7 @@ type scan struct {
 // scan starts reading a table. restored splits are read in place of a discovery.
 func (r *rig) scan(t *connectors.Table, columns []int, restored ...connectors.Split) *scan {
 	r.t.Helper()
-	src, err := r.k.Connector().Source(connectors.ScanRequest{Table: t, Columns: columns})
+	src, err := r.connector(t).Source(connectors.ScanRequest{Table: t, Columns: columns})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -3,11 +3,11 @@ package kafka
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"runnel/connectors"
+	"runnel/expr"
 	"runnel/types"
 )
 
@@ -49,84 +49,123 @@ func (k *Kafka) metadata(t *connectors.Table) []connectors.Metadata {
 	)
 }
 
-// formatMetadata says whether the metadata key is one of the value format, and which.
-func (s *spec) formatMetadata(key string) (string, bool) {
+// formatMetadata gives the value format's metadata of that key, if it is one.
+func (s *spec) formatMetadata(key string) (connectors.Metadata, bool) {
 	key, ok := strings.CutPrefix(key, valuePrefix)
-	return key, ok && slices.ContainsFunc(s.value.format.Metadata, func(m connectors.Metadata) bool { return m.Key == key })
+	i := slices.IndexFunc(s.value.format.Metadata, func(m connectors.Metadata) bool { return m.Key == key })
+	if !ok || i < 0 {
+		return connectors.Metadata{}, false
+	}
+	return s.value.format.Metadata[i], true
 }
 
-// metaColumn fills one metadata column.
+// metaColumn fills one metadata column: add appends n times what a record says of itself.
 type metaColumn struct {
 	dest *types.Column
-	add  func(rec *record, p *partition, n int) // appends n times
+	add  func(rec *record, p *partition, n int) error
+}
+
+// metaSource is what a metadata key of a record gives, in its own type.
+type metaSource struct {
+	is  types.Type
+	put func(c *types.Column, rec *record, p *partition)
+}
+
+func metaSources() map[string]metaSource {
+	text := types.String().Required()
+	return map[string]metaSource{
+		metaTopic:     {text, func(c *types.Column, _ *record, p *partition) { c.AppendStr(p.topic) }},
+		metaTimeType:  {text, func(c *types.Column, rec *record, _ *partition) { c.AppendStr(rec.timeType()) }},
+		metaPartition: {types.Of(types.Int).Required(), func(c *types.Column, _ *record, p *partition) { c.AppendInt(int64(p.partition)) }},
+		metaOffset:    {types.Of(types.BigInt).Required(), func(c *types.Column, rec *record, _ *partition) { c.AppendInt(rec.offset) }},
+		metaEpoch: {types.Of(types.Int), func(c *types.Column, rec *record, _ *partition) {
+			if epoch := rec.batch.PartitionLeaderEpoch; epoch >= 0 {
+				c.AppendInt(int64(epoch))
+			} else {
+				c.AppendNull()
+			}
+		}},
+		metaTime: {types.TimestampLTZOf(3).Required(), func(c *types.Column, rec *record, _ *partition) { appendMillis(c, rec.millis(), false, nil) }},
+		metaHeaders: {types.MapOf(types.String().Required(), types.Bytes().Required()).Required(),
+			func(c *types.Column, rec *record, _ *partition) { c.AppendAny(headerMap(rec)) }},
+	}
 }
 
 // newMetaColumn makes the filler of a column, which may be declared with another type that the key's type casts to.
 func newMetaColumn(s *spec, col connectors.Column, dest *types.Column, zone *time.Location) (metaColumn, error) {
-	bad := func(is types.Type) (metaColumn, error) {
-		return metaColumn{}, fmt.Errorf("Invalid data type for metadata column '%s' of table '%s'. The column cannot be declared as '%s' because the type must be castable from metadata type '%s'.",
-			col.Name, s.table.Name, col.Type, is)
+	src, ok := metaSources()[col.Metadata]
+	if !ok {
+		return metaColumn{}, fmt.Errorf("Invalid metadata key '%s' in column '%s' of table '%s'.", col.Metadata, col.Name, s.table.Name)
 	}
-	fill := func(one func(rec *record, p *partition)) (metaColumn, error) {
-		return metaColumn{dest, func(rec *record, p *partition, n int) {
-			for range n {
-				one(rec, p)
-			}
+	put := src.put
+	if col.Metadata == metaTime && col.Type.Kind == types.Timestamp {
+		put = func(c *types.Column, rec *record, _ *partition) { appendMillis(c, rec.millis(), true, zone) }
+	} else if !holds(col.Type, src.is) {
+		c, err := newMetaCast(s, col, src.is, zone)
+		if err != nil {
+			return metaColumn{}, err
+		}
+		return metaColumn{dest, func(rec *record, p *partition, n int) error {
+			c.in.Reset()
+			put(c.in.Cols[0], rec, p)
+			c.in.Push(types.Insert)
+			return c.fill(dest, n)
 		}}, nil
 	}
-	number := func(is types.Type, value func(*record, *partition) (int64, bool)) (metaColumn, error) {
-		switch {
-		case col.Type.IsInteger():
-			return fill(func(rec *record, p *partition) {
-				if v, ok := value(rec, p); ok {
-					dest.AppendInt(v)
-				} else {
-					dest.AppendNull()
-				}
-			})
-		case col.Type.IsString():
-			return fill(func(rec *record, p *partition) {
-				if v, ok := value(rec, p); ok {
-					dest.AppendStr(strconv.FormatInt(v, 10))
-				} else {
-					dest.AppendNull()
-				}
-			})
+	return metaColumn{dest, func(rec *record, p *partition, n int) error {
+		for range n {
+			put(dest, rec, p)
 		}
-		return bad(is)
+		return nil
+	}}, nil
+}
+
+// holds says whether values of the type is are also values of t as they are.
+func holds(t, is types.Type) bool {
+	switch is.Kind {
+	case types.Int, types.BigInt:
+		return t.IsInteger() && t.Kind >= is.Kind
+	case types.TimestampLTZ:
+		return t.Kind == types.TimestampLTZ && t.Precision >= is.Precision && t.Phys() == is.Phys()
+	case types.Map:
+		return t.Kind == types.Map && holds(*t.Key, *is.Key) && holds(*t.Elem, *is.Elem)
+	case types.Array:
+		return t.Kind == types.Array && holds(*t.Elem, *is.Elem)
 	}
-	switch col.Metadata {
-	case metaTopic:
-		if !col.Type.IsString() {
-			return bad(types.String().Required())
-		}
-		return fill(func(_ *record, p *partition) { dest.AppendStr(p.topic) })
-	case metaTimeType:
-		if !col.Type.IsString() {
-			return bad(types.String().Required())
-		}
-		return fill(func(rec *record, _ *partition) { dest.AppendStr(rec.timeType()) })
-	case metaPartition:
-		return number(types.Of(types.Int).Required(), func(_ *record, p *partition) (int64, bool) { return int64(p.partition), true })
-	case metaOffset:
-		return number(types.Of(types.BigInt).Required(), func(rec *record, _ *partition) (int64, bool) { return rec.offset, true })
-	case metaEpoch:
-		return number(types.Of(types.Int), func(rec *record, _ *partition) (int64, bool) {
-			return int64(rec.batch.PartitionLeaderEpoch), rec.batch.PartitionLeaderEpoch >= 0
-		})
-	case metaTime:
-		if col.Type.Kind != types.TimestampLTZ && col.Type.Kind != types.Timestamp {
-			return bad(types.TimestampLTZOf(3).Required())
-		}
-		local := col.Type.Kind == types.Timestamp
-		return fill(func(rec *record, _ *partition) { appendMillis(dest, rec.millis(), local, zone) })
-	case metaHeaders:
-		if col.Type.Kind != types.Map {
-			return bad(types.MapOf(types.String(), types.Bytes()))
-		}
-		return fill(func(rec *record, _ *partition) { dest.AppendAny(headerMap(rec)) })
+	return t.SameIgnoringNull(is)
+}
+
+// metaCast brings a metadata value to the type that its column was declared with.
+type metaCast struct {
+	in   *types.Batch // one row, one column
+	eval expr.Eval
+}
+
+func newMetaCast(s *spec, col connectors.Column, is types.Type, zone *time.Location) (*metaCast, error) {
+	fields := []types.Field{{Name: col.Name, Type: is}}
+	cast, err := expr.NewCast(expr.NewCol(fields, 0), col.Type, false, expr.Pos{})
+	if err != nil {
+		return nil, fmt.Errorf("Invalid data type for metadata column '%s' of table '%s'. The column cannot be declared as '%s' because the type must be castable from metadata type '%s'.",
+			col.Name, s.table.Name, col.Type, is)
 	}
-	return metaColumn{}, fmt.Errorf("Invalid metadata key '%s' in column '%s' of table '%s'.", col.Metadata, col.Name, s.table.Name)
+	c := &metaCast{in: types.NewBatch(fields)}
+	c.eval, err = expr.Compile(cast, fields, &expr.Env{Zone: zone})
+	return c, err
+}
+
+// fill appends the cast value of the row of c.in, n times.
+func (c *metaCast) fill(dest *types.Column, n int) error {
+	if n == 0 {
+		return nil
+	}
+	out, err := c.eval(c.in, types.All(1))
+	if err != nil {
+		return err
+	}
+	for range n {
+		dest.AppendFrom(out, 0)
+	}
+	return nil
 }
 
 // timeType names what the record's timestamp is.

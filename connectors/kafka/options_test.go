@@ -24,7 +24,7 @@ func TestValidation(t *testing.T) {
 		{name: "no servers", options: []string{"properties.bootstrap.servers", ""}, err: "One or more required options are missing.\n\nMissing required options are:\n\nproperties.bootstrap.servers"},
 		{name: "no format", options: []string{"format", ""}, err: "Could not find required scan format 'value.format'."},
 		{name: "no format for a sink", options: []string{"format", ""}, sink: true, err: "Could not find required sink format 'value.format'."},
-		{name: "unknown format", options: []string{"format", "jsonn"}, err: "Could not find any factory for identifier 'jsonn' that implements 'org.apache.flink.table.factories.DeserializationFormatFactory' in the classpath.\n\nAvailable factory identifiers are:\n\nchanges\ntext"},
+		{name: "unknown format", options: []string{"format", "jsonn"}, err: "Could not find any factory for identifier 'jsonn' that implements 'org.apache.flink.table.factories.DeserializationFormatFactory' in the classpath.\n\nAvailable factory identifiers are:\n\nbytes\nchanges\ndebezium-json\ntext"},
 		{name: "start-up mode", options: []string{"scan.startup.mode", "sometime"}, err: "Could not parse value for enum class org.apache.flink.streaming.connectors.kafka.table.KafkaConnectorOptions$ScanStartupMode. Expected one of: [[earliest-offset, latest-offset, group-offsets, timestamp, specific-offsets]]"},
 		{name: "no timestamp", options: []string{"scan.startup.mode", "timestamp"}, err: "'scan.startup.timestamp-millis' is required in 'timestamp' startup mode but missing."},
 		{name: "no bound", options: []string{"scan.bounded.mode", "specific-offsets"}, err: "'scan.bounded.specific-offsets' is required in 'specific-offsets' bounded mode but missing."},

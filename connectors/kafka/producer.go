@@ -113,7 +113,7 @@ type outBatch struct {
 	tries  int
 }
 
-// recordEnd says where a record's key and value end in the buffer; key -1 is a null key.
+// recordEnd says where a record's key and value end in the buffer; -1 is a null key or value.
 type recordEnd struct{ from, key, value int }
 
 func newProducer(c *client, lim limits) *producer {
@@ -233,9 +233,12 @@ func (b *outBatch) undo() {
 	b.buf, b.ends = b.buf[:b.start], b.ends[:len(b.ends)-1]
 }
 
-// end finishes the record, whose value has been appended to the buffer.
-func (b *outBatch) end(millis int64) {
+// end finishes the record, whose value has been appended to the buffer unless it is null.
+func (b *outBatch) end(millis int64, null bool) {
 	b.ends[len(b.ends)-1].value = len(b.buf)
+	if null {
+		b.ends[len(b.ends)-1].value = -1
+	}
 	n := len(b.recs)
 	if n == 0 {
 		b.millis, b.latest = millis, millis
@@ -274,7 +277,9 @@ func (b *outBatch) seal() {
 		if e.key >= 0 {
 			r.Key, from = b.buf[e.from:e.key:e.key], e.key
 		}
-		r.Value = b.buf[from:e.value:e.value]
+		if e.value >= 0 {
+			r.Value = b.buf[from:e.value:e.value]
+		}
 		b.ptrs = append(b.ptrs, r)
 	}
 }

@@ -36,16 +36,21 @@ func (k *Kafka) sink(req connectors.SinkRequest) (*connectors.Sink, error) {
 	if err := s.finish(); err != nil {
 		return nil, err
 	}
-	parallelism, err := positive(req.Table.Options, optSinkParallel)
+	return out.plan(s.value.format.Mode)
+}
+
+// plan makes the sink for rows of the given kinds.
+func (s *sinkSpec) plan(mode types.ChangelogMode) (*connectors.Sink, error) {
+	parallelism, err := positive(s.table.Options, optSinkParallel)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := newRowEncoder(out, time.UTC); err != nil {
+	if _, err := newRowEncoder(s, time.UTC); err != nil {
 		return nil, err
 	}
-	sink := &connectors.Sink{Mode: s.value.format.Mode, Parallelism: parallelism, Identity: k.identity(s.props), Open: out.open}
-	if out.guarantee == exactlyOnce {
-		sink.Open, sink.Committer = out.openTxn, out.committer
+	sink := &connectors.Sink{Mode: mode, Parallelism: parallelism, Identity: s.k.identity(s.props), Open: s.open}
+	if s.guarantee == exactlyOnce {
+		sink.Open, sink.Committer = s.openTxn, s.committer
 	}
 	return sink, nil
 }
@@ -123,6 +128,7 @@ func (s *sinkSpec) topicColumn() int {
 // rowEncoder turns rows into keys, values, headers and so on. It borrows the columns of the batch at hand.
 type rowEncoder struct {
 	key, value         connectors.Encoder
+	nullKey, null      connectors.NullEncoder // nil for formats without null messages
 	keyView, valueView types.Batch
 	keyAt, valueAt     []int // positions among the columns of the request
 	topic, headers, at int   // likewise of metadata columns, -1 for none
@@ -160,6 +166,7 @@ func newRowEncoder(s *sinkSpec, zone *time.Location) (*rowEncoder, error) {
 	if e.value, err = s.value.format.Encoder(s.request(s.value, here, nil, zone)); err != nil {
 		return nil, err
 	}
+	e.null, _ = e.value.(connectors.NullEncoder)
 	if s.key.format == nil {
 		return e, nil
 	}
@@ -167,8 +174,11 @@ func newRowEncoder(s *sinkSpec, zone *time.Location) (*rowEncoder, error) {
 		return nil, fmt.Errorf("format '%s' of table '%s' can only be read.", s.key.format.Name, s.table.Name)
 	}
 	e.keyAt = pick(s.key)
-	e.key, err = s.key.format.Encoder(s.request(s.key, here, nil, zone))
-	return e, err
+	if e.key, err = s.key.format.Encoder(s.request(s.key, here, nil, zone)); err != nil {
+		return nil, err
+	}
+	e.nullKey, _ = e.key.(connectors.NullEncoder)
+	return e, nil
 }
 
 // begin points the views at a batch.
@@ -262,12 +272,9 @@ func (w *writer) write(ctx context.Context, rows *types.Batch) error {
 				return err
 			}
 		}
-		key := []byte(nil)
-		if e.key != nil {
-			if w.key, err = e.key.Encode(w.key[:0], &e.keyView, i); err != nil {
-				return rowError("key", err)
-			}
-			key = w.key
+		key, err := w.keyOf(i)
+		if err != nil {
+			return rowError("key", err)
 		}
 		part, err := w.p.room(ctx, w.pick(topic, key))
 		if err != nil {
@@ -280,12 +287,15 @@ func (w *writer) write(ctx context.Context, rows *types.Batch) error {
 			}
 		}
 		b := part.open
-		b.begin(key, e.key != nil)
-		if b.buf, err = e.value.Encode(b.buf, &e.valueView, i); err != nil {
-			b.undo()
-			return rowError("value", err)
+		b.begin(key, key != nil)
+		null := w.s.upsert && rows.Kind(i).Retract() || e.null != nil && e.null.Null(&e.valueView, i)
+		if !null {
+			if b.buf, err = e.value.Encode(b.buf, &e.valueView, i); err != nil {
+				b.undo()
+				return rowError("value", err)
+			}
 		}
-		b.end(millis)
+		b.end(millis, null)
 		if e.headers >= 0 {
 			b.headers(rows.Cols[e.headers], i)
 		}
@@ -296,6 +306,21 @@ func (w *writer) write(ctx context.Context, rows *types.Batch) error {
 		}
 	}
 	return nil
+}
+
+// keyOf gives the key of a row, nil for none; it is valid until the next call.
+func (w *writer) keyOf(i int32) (_ []byte, err error) {
+	e := w.enc
+	if e.key == nil || e.nullKey != nil && e.nullKey.Null(&e.keyView, i) {
+		return nil, nil
+	}
+	if w.key, err = e.key.Encode(w.key[:0], &e.keyView, i); err != nil {
+		return nil, err
+	}
+	if w.key == nil {
+		w.key = []byte{}
+	}
+	return w.key, nil
 }
 
 func rowError(part string, err error) error {

@@ -18,6 +18,8 @@ type sourceSpec struct {
 	bounded   bound
 	discovery time.Duration
 	limits    fetchLimits
+
+	parallelism int // 0 when it is not set
 }
 
 // source plans a scan.
@@ -30,17 +32,7 @@ func (k *Kafka) source(req connectors.ScanRequest) (*connectors.Source, error) {
 	if src.startup, err = s.readBound("startup", optStartup, optStartupOffs, optStartupTime); err != nil {
 		return nil, err
 	}
-	if src.bounded, err = s.readBound("bounded", optBounded, optBoundedOffs, optBoundedTime); err != nil {
-		return nil, err
-	}
-	if src.discovery, err = req.Table.Options.Duration(optDiscovery); err != nil {
-		return nil, err
-	}
-	if src.limits, err = s.props.fetchLimits(); err != nil {
-		return nil, err
-	}
-	parallelism, err := positive(req.Table.Options, optScanParallel)
-	if err != nil {
+	if err := src.parse(); err != nil {
 		return nil, err
 	}
 	if err := s.finish(); err != nil {
@@ -49,15 +41,35 @@ func (k *Kafka) source(req connectors.ScanRequest) (*connectors.Source, error) {
 	if s.key.format != nil && s.key.format.Mode != types.InsertOnly {
 		return nil, fmt.Errorf("A key format should only deal with INSERT-only rows. But '%s' has a changelog mode of [%s].", s.key.format.Name, s.key.format.Mode)
 	}
-	if _, err := newDecoding(src, time.UTC); err != nil {
+	return src.plan(s.value.format.Mode)
+}
+
+// parse reads the options of a source that say where reading ends and how it goes on.
+func (s *sourceSpec) parse() (err error) {
+	if s.bounded, err = s.readBound("bounded", optBounded, optBoundedOffs, optBoundedTime); err != nil {
+		return err
+	}
+	if s.discovery, err = s.table.Options.Duration(optDiscovery); err != nil {
+		return err
+	}
+	if s.limits, err = s.props.fetchLimits(); err != nil {
+		return err
+	}
+	s.parallelism, err = positive(s.table.Options, optScanParallel)
+	return err
+}
+
+// plan makes the source of rows of the given kinds.
+func (s *sourceSpec) plan(mode types.ChangelogMode) (*connectors.Source, error) {
+	if _, err := newDecoding(s, time.UTC); err != nil {
 		return nil, err
 	}
 	out := &connectors.Source{
-		Mode: s.value.format.Mode, Bounded: src.bounded.mode != unbounded, Parallelism: parallelism,
-		Identity: k.identity(s.props), Enumerate: src.enumerate, Read: src.read,
+		Mode: mode, Bounded: s.bounded.mode != unbounded, Parallelism: s.parallelism,
+		Identity: s.k.identity(s.props), Enumerate: s.enumerate, Read: s.read,
 	}
 	if s.props.group() != "" {
-		out.Committed = src.committed
+		out.Committed = s.committed
 	}
 	return out, nil
 }

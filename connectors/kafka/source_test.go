@@ -276,11 +276,8 @@ func (r *rig) produce(c *client, topic string, key, value []byte) {
 	b := &outBatch{}
 	b.begin(key, key != nil)
 	b.buf = append(b.buf, value...)
-	b.end(1000)
+	b.end(1000, value == nil)
 	b.seal()
-	if value == nil {
-		b.ptrs[0].Value = nil
-	}
 	if err := p.dispatch(t.parts[0], b); err != nil {
 		r.t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ type spec struct {
 	topics  []string
 	pattern *regexp.Regexp // matches a whole topic name; nil with topics
 	props   properties
+	upsert  bool // the table is one of upsert-kafka
 
 	value, key side
 }
@@ -60,7 +61,7 @@ func (s *spec) finish() error {
 		return fmt.Errorf("The Kafka table '%s' with '%s' format doesn't support defining PRIMARY KEY constraint on the table, because it can't guarantee the semantic of primary key.",
 			s.table.Name, s.value.format.Name)
 	}
-	return s.sides()
+	return s.sides(s.table.Options.List(optKeyFields))
 }
 
 func (s *spec) topic() error {
@@ -125,10 +126,9 @@ func findFormat(formats []connectors.Format, name, factory string) (*connectors.
 		name, factory, strings.Join(names, "\n"))
 }
 
-// sides deals the physical columns to key and value.
-func (s *spec) sides() error {
+// sides deals the physical columns to key and value. fields are the columns of the key.
+func (s *spec) sides(fields []string) error {
 	o := s.table.Options
-	fields := o.List(optKeyFields)
 	prefix := o.Get(optKeyPrefix)
 	include, err := o.Enum(optValueInclude)
 	if err != nil {

@@ -36,7 +36,7 @@ type snapshot struct {
 
 func (r *rig) job(t *connectors.Table) *job {
 	r.t.Helper()
-	sink, err := r.k.Connector().Sink(connectors.SinkRequest{Table: t, Columns: all(t), Query: types.InsertOnly})
+	sink, err := r.connector(t).Sink(connectors.SinkRequest{Table: t, Columns: all(t), Query: types.InsertOnly})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -523,9 +523,9 @@ func TestRowLog(t *testing.T) {
 	b := &outBatch{}
 	b.begin(nil, false)
 	b.buf = append(b.buf, "v1"...)
-	b.end(1000)
+	b.end(1000, false)
 	b.begin([]byte("k"), true)
-	b.end(900)
+	b.end(900, false)
 	b.recs[1].Headers = []*sarama.RecordHeader{{Key: []byte("h"), Value: nil}}
 	b.seal()
 	if err := l.add(part, b); err != nil {
