@@ -47,6 +47,8 @@ func appendSequence(c *types.Column, v int64) {
 	switch {
 	case c.Type.Kind == types.Decimal:
 		appendDecimal(c, float64(v))
+	case c.Type.Kind == types.Float:
+		c.AppendFloat(float64(float32(v)))
 	case c.Phys() == types.PhysFloat:
 		c.AppendFloat(float64(v))
 	case c.Phys() == types.PhysStr:

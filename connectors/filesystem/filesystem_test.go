@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +19,7 @@ import (
 	"runnel/types"
 )
 
-// words is a format of one STRING column a line; the line "bad" cannot be decoded.
+// words is a format of one STRING column a line; the line "bad" cannot be decoded, and x*3 gives the rows x0, x1 and x2.
 var words = connectors.Format{
 	Name: "words", Mode: types.InsertOnly,
 	Decoder: func(connectors.FormatRequest) (connectors.Decoder, error) { return wordDecoder{}, nil },
@@ -29,6 +31,14 @@ type wordDecoder struct{}
 func (wordDecoder) Decode(msg []byte, out *types.Batch) error {
 	if string(msg) == "bad" {
 		return errors.New("a bad word")
+	}
+	if word, count, ok := strings.Cut(string(msg), "*"); ok {
+		n, err := strconv.Atoi(count)
+		for i := range n {
+			out.Cols[0].AppendStr(word + strconv.Itoa(i))
+			out.Push(types.Delete)
+		}
+		return err
 	}
 	out.Cols[0].AppendStr(string(msg))
 	out.Push(types.Insert)
@@ -133,6 +143,71 @@ func TestManyLinesAcrossSnapshots(t *testing.T) {
 	got, err := scanAll(t, testTable(dir))
 	if err != nil || len(got) != 5000 || got[4999] != "+I[4999]" {
 		t.Fatalf("%d rows, %v", len(got), err)
+	}
+}
+
+// TestLinesOfManyRows: a line may give more rows than fit behind those before it, or into a batch at all.
+func TestLinesOfManyRows(t *testing.T) {
+	dir := t.TempDir()
+	var text strings.Builder
+	var want []string
+	for i, n := range []int{1, 1000, 23, 1, 1024, 2, 3000, 1, 5000, 0, 1, 1025} {
+		fmt.Fprintf(&text, "w%d-*%d\n", i, n)
+		for k := range n {
+			want = append(want, fmt.Sprintf("-D[w%d-%d]", i, k))
+		}
+	}
+	write(t, dir+"/a.txt", text.String())
+	tab := testTable(dir)
+	got, err := scanAll(t, tab)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%d rows instead of %d, %v", len(got), len(want), err)
+	}
+	if got, err = readAll(t, tab, 0); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%d rows instead of %d, %v", len(got), len(want), err)
+	}
+	if got, err = readAll(t, tab, 7); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%d rows instead of %d, %v", len(got), len(want), err)
+	}
+}
+
+// readAll reads a table of one column to its end by one reader.
+func readAll(t *testing.T, tab *connectors.Table, most int) ([]string, error) {
+	t.Helper()
+	src, err := connector().Source(connectors.ScanRequest{Table: tab, Columns: []int{0}})
+	if err != nil {
+		return nil, err
+	}
+	en, _ := src.Enumerate(connectors.Env{})
+	splits, err := en.Discover(context.Background(), true)
+	if err != nil {
+		return nil, err
+	}
+	r, err := src.Read(connectors.Env{MaxRows: most}, func() {})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if err := r.Assign(splits); err != nil {
+		return nil, err
+	}
+	var rows []string
+	for {
+		p, err := r.Poll()
+		if err != nil || p.Ended && p.Rows == nil {
+			return rows, err
+		}
+		if p.Rows != nil {
+			if p.Rows.Len > types.BatchRows {
+				t.Fatalf("a batch of %d rows", p.Rows.Len)
+			}
+			for i := range int32(p.Rows.Len) {
+				rows = append(rows, string(types.AppendPrintedRow(nil, p.Rows, i)))
+			}
+		}
+		if p.Ended {
+			return rows, nil
+		}
 	}
 }
 

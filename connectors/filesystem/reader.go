@@ -110,16 +110,47 @@ func (r *reader) fill() (ended bool, err error) {
 		if err != nil {
 			return false, err
 		}
+		before := r.scratch.Len
 		if err := r.decode.Decode(line, r.scratch); err != nil {
 			return false, &types.DataError{
 				Place: fmt.Sprintf("file %s, line %d", r.open.pos.Path, r.open.pos.Lines+1),
 				Row:   cut(line), Err: err,
 			}
 		}
+		if (r.scratch.Len > types.BatchRows || r.open.pos.Skip > 0) && !r.part(before) {
+			r.open.again, r.open.size = line, size
+			return false, nil
+		}
 		r.open.pos.Offset += size
 		r.open.pos.Lines++
+		r.open.pos.Skip = 0
 	}
 	return false, nil
+}
+
+// part handles a line whose rows, from before on, do not fit or were given in part: behind rows of other lines it is taken
+// back and met again by the next poll; alone, as many of its rows as fit are given. whole says that none is left.
+func (r *reader) part(before int) (whole bool) {
+	if before > 0 {
+		r.scratch.Truncate(before)
+		return false
+	}
+	skip := int(r.open.pos.Skip)
+	give := min(r.scratch.Len-skip, types.BatchRows)
+	some := &types.Batch{}
+	for _, c := range r.scratch.Cols {
+		some.Cols = append(some.Cols, types.NewColumn(c.Type, give))
+	}
+	for i := skip; i < skip+give; i++ {
+		some.AppendRow(r.scratch, int32(i), r.scratch.Kind(int32(i)))
+	}
+	left := r.scratch.Len - skip - give
+	r.scratch.Reset()
+	for i := range int32(some.Len) {
+		r.scratch.AppendRow(some, i, some.Kind(i))
+	}
+	r.open.pos.Skip += int64(give)
+	return left == 0
 }
 
 // finish adds the columns that are not in the lines.
@@ -168,6 +199,9 @@ type lines struct {
 	in   *bufio.Reader
 	pos  position
 	buf  []byte // free part of the newest buffer
+
+	again []byte // a line that was taken back, nil for none
+	size  int64  // of it in the file
 }
 
 func openLines(p position) (*lines, error) {
@@ -202,6 +236,10 @@ func openLines(p position) (*lines, error) {
 
 // next gives the next line without its end and the bytes that it takes in the file. A last line needs no end.
 func (l *lines) next() ([]byte, int64, error) {
+	if line := l.again; line != nil {
+		l.again = nil
+		return line, l.size, nil
+	}
 	var long []byte
 	for {
 		part, err := l.in.ReadSlice('\n')

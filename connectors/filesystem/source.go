@@ -111,6 +111,7 @@ type position struct {
 	Path   string `json:"path"`
 	Offset int64  `json:"offset"`
 	Lines  int64  `json:"lines"`
+	Skip   int64  `json:"skip,omitempty"` // rows of the line behind them that were given already
 }
 
 const positionVersion = 1
