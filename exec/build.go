@@ -88,6 +88,14 @@ func newOperator(s *opSpec) (op.Operator, error) {
 		}), nil
 	case *plan.TemporalSort:
 		return op.NewTemporalSort(in().Fields, sortKeys(n.Keys)), nil
+	case *plan.OverAggregate:
+		if len(n.Order) == 1 && n.Frame.After == 0 && in().Fields[n.Order[0].Column].Type.IsTimeAttr() {
+			t := n.Order[0].Column
+			return op.NewOver(op.Overing{
+				In: in().Fields, Out: n.Fields, Keys: n.Keys, Time: t, Rowtime: in().Fields[t].Type.Attr == types.Rowtime,
+				Rows: n.Frame.Rows, Before: n.Frame.Before, Aggs: n.Aggs, TTL: n.TTL,
+			}), nil
+		}
 	case *plan.TemporalJoin:
 		return op.NewTemporalJoin(op.TemporalJoining{
 			Outer: n.Join == plan.Left, Left: in().Fields, Right: n.Inputs[1].Base().Fields, LeftKeys: n.LeftKeys,
