@@ -256,6 +256,13 @@ func (p *process) close() {
 	p.dir.Close()
 }
 
+// initSession runs the statements of an init script.
+type initSession struct{ *session.Session }
+
+func (s initSession) Execute(ctx context.Context, text string) (*session.Result, error) {
+	return s.Configure(ctx, text)
+}
+
 // initScript runs the -i script, which prints nothing when all is well.
 func (p *process) initScript(ctx context.Context) int {
 	if p.flags.init == "" {
@@ -271,7 +278,7 @@ func (p *process) initScript(ctx context.Context) int {
 		abs = p.flags.init
 	}
 	var said bytes.Buffer
-	quiet := &repl.Shell{Exec: p.session, Term: repl.NewTerminal(&said, &said, nil, os.DevNull)}
+	quiet := &repl.Shell{Exec: initSession{p.session}, Term: repl.NewTerminal(&said, &said, nil, os.DevNull)}
 	if err := quiet.Script(ctx, p.flags.init, string(text)); err != nil {
 		p.term.Notice(strings.TrimRight(said.String(), "\n"))
 		p.term.Message("Failed to initialize from sql script: file:" + abs + ". Please refer to the LOG for detailed error messages.")

@@ -54,6 +54,9 @@ func (p *process) runFiles(ctx context.Context) int {
 		p.term.Together()
 	}
 	if code := p.initScript(ctx); code != exitOK {
+		if p.flags.echo {
+			p.shell.End()
+		}
 		return code
 	}
 	if p.flags.echo {

@@ -63,7 +63,7 @@ func (c *Catalog) ShowCreateCatalog(n *sql.Name) (string, error) {
 	if st.comment != "" {
 		b.WriteString("COMMENT " + Literal(st.comment) + " ")
 	}
-	writeOptions(&b, catalogOptions(st))
+	writeOptions(&b, catalogOptions(st), 16)
 	return b.String(), nil
 }
 
@@ -129,7 +129,7 @@ func (t *Table) Create() string {
 		b.WriteString("PARTITIONED BY (" + quoteAll(t.Partition) + ")\n")
 	}
 	if len(t.Options) > 0 {
-		writeOptions(&b, t.Options)
+		writeOptions(&b, t.Options, 1)
 	}
 	return b.String()
 }
@@ -169,10 +169,10 @@ func (c *Column) extras() string {
 	return ""
 }
 
-// writeOptions writes WITH (..). Secrets are masked.
-func writeOptions(b *strings.Builder, opts []Option) {
+// writeOptions writes WITH (..) in the order of a hash map of at least so many buckets. Secrets are masked.
+func writeOptions(b *strings.Builder, opts []Option, buckets int) {
 	b.WriteString("WITH (\n")
-	for i, o := range javaOrder(opts) {
+	for i, o := range javaOrder(opts, buckets) {
 		if i > 0 {
 			b.WriteString(",\n")
 		}
@@ -182,9 +182,9 @@ func writeOptions(b *strings.Builder, opts []Option) {
 }
 
 // javaOrder sorts options as Flink lists them, which is the order of a hash map of Java: by bucket, in a table of the least
-// power of two that holds them at three quarters, by the hash of the key.
-func javaOrder(opts []Option) []Option {
-	size := 1
+// power of two that holds them at three quarters and has at least so many buckets, by the hash of the key. Flink copies a
+// table's options from the keys; a catalog's are in a map that began with the usual 16.
+func javaOrder(opts []Option, size int) []Option {
 	for size < int(float64(len(opts))/0.75+1) {
 		size *= 2
 	}

@@ -225,11 +225,20 @@ func (t *target) partition(p *planning, s *sql.Insert) (map[int]expr.Expr, error
 // mismatch words the refusal of a query that does not fit its sink.
 func (t *target) mismatch(s *sql.Insert, cause string, from []types.Field) error {
 	e := refuse(validation, s.Table, "Column types of query result and sink for '%s' do not match.\nCause: %s\n\nQuery schema: [%s]\nSink schema:  [%s]",
-		t.use.table.Path, cause, schemaText(from), schemaText(t.fields))
+		t.use.table.Path, cause, schemaText(from), schemaText(nullable(t.fields)))
 	if strings.HasPrefix(cause, "Inc") {
 		e.Hint = "CAST the column to the sink's type."
 	}
 	return e
+}
+
+// nullable gives the fields as Flink shows a sink's schema: without NOT NULL at the top.
+func nullable(fields []types.Field) []types.Field {
+	out := slices.Clone(fields)
+	for i := range out {
+		out[i].Type.NotNull = false
+	}
+	return out
 }
 
 func schemaText(fields []types.Field) string {

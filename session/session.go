@@ -65,6 +65,29 @@ func (s *Session) Execute(ctx context.Context, text string) (*Result, error) {
 	return res, nil
 }
 
+// Configure runs a statement of an init script: one that sets options or changes the catalog, and starts no job.
+func (s *Session) Configure(ctx context.Context, text string) (*Result, error) {
+	stmt, err := sql.Parse(text)
+	if err != nil {
+		return nil, explain(err, text)
+	}
+	switch st := stmt.(type) {
+	case *sql.Query, *sql.Execute, *sql.Insert, *sql.StatementSet, *sql.BeginStatementSet, *sql.EndStatementSet, *sql.Explain,
+		*sql.Show, *sql.Describe, *sql.StopJob, *sql.Update, *sql.Delete, *sql.Analyze, *sql.Call:
+		return nil, notConfiguring(stmt, text)
+	case *sql.CreateTable:
+		if st.As != nil {
+			return nil, notConfiguring(stmt, text)
+		}
+	}
+	return s.Execute(ctx, text)
+}
+
+func notConfiguring(stmt sql.Stmt, text string) error {
+	return explain(catalog.Errorf(catalog.UnsupportedOp, "Unsupported statement for configuring session:%s", strings.TrimSpace(text)).
+		Node(stmt).Cure("An init script sets options, creates, alters and drops objects, and chooses catalogs, databases and modules; put the rest into the -f script."), text)
+}
+
 // dispatch chooses by the family of the statement.
 func (s *Session) dispatch(ctx context.Context, stmt sql.Stmt, text string) (*Result, error) {
 	if s.set != nil {

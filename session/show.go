@@ -65,6 +65,8 @@ func (s *Session) showMore(st *sql.Show) (*Result, error) {
 		return listed(st, append(builtIn(c.CoreUsed()), c.UserFunctions(st.In)...), "function name"), nil
 	case sql.ShowModules, sql.ShowFullModules:
 		return modules(st, c), nil
+	case sql.ShowProcedures:
+		return nil, noProcedures("listProcedures", st)
 	default:
 		return nil, unsupported(st)
 	}
