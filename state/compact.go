@@ -26,7 +26,7 @@ func (m *Map) compact() {
 		}
 		o += n
 	}
-	m.recs = recs
+	m.recs, m.full = recs, 2*len(recs) // dead records that had to be kept are no reason to do it again at once
 	moved := func(r Ref) Ref {
 		if r == 0 {
 			return 0

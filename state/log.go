@@ -359,7 +359,7 @@ func (l *Log) Sweep(max int) {
 func (l *Log) descriptor() *Descriptor { return &l.desc }
 func (l *Log) layouts(f func(*layout)) { f(&l.snap.lay) }
 func (l *Log) size() int64 {
-	n := int64(8 * cap(l.dir))
+	n := int64(8 * (cap(l.dir) + cap(l.snap.dirty) + cap(l.snap.list)))
 	for i := range l.index {
 		n += int64(8*cap(l.index[i].slots)) + 40
 	}

@@ -32,6 +32,7 @@ type Map struct {
 	value  int  // which value of the owner
 	n      int  // live records
 	dead   int  // words of dead records
+	full   int  // words from which on it may pay to compact
 	nextID uint64
 	shift  uint8
 	given  bool // some record was given to a checkpoint
@@ -193,7 +194,7 @@ func (m *Map) fillSlot(tag, o uint32) {
 
 // reserve makes room for one more record.
 func (m *Map) reserve() {
-	if m.dead > minCompact && m.dead > len(m.recs)/2+m.relinkCost() {
+	if m.dead > minCompact && m.dead > len(m.recs)/2+m.relinkCost() && len(m.recs) >= m.full {
 		m.compact()
 	}
 	if m.text != nil && m.text.wasteful() {
@@ -416,7 +417,7 @@ func (m *Map) Reset() {
 	m.lay.live -= m.n
 	m.recs = m.recs[:0]
 	m.text = nil // strings that were handed out keep the old bytes
-	m.n, m.dead, m.nextID = 0, 0, 0
+	m.n, m.dead, m.full, m.nextID = 0, 0, 0, 0
 	m.dirty, m.snap, m.given = m.dirty[:0], nil, false
 	for _, k := range m.kids {
 		if k != nil {
@@ -437,7 +438,10 @@ func (m *Map) uncount() {
 
 // memory is what the map holds, in bytes.
 func (m *Map) memory() int {
-	n := 8 * (cap(m.slots) + cap(m.recs))
+	n := 8*(cap(m.slots)+cap(m.recs)) + 4*cap(m.dirty)
+	if m.snap != nil {
+		n += 4 * cap(m.snap.list)
+	}
 	if m.text != nil {
 		n += m.text.size()
 	}
