@@ -1,9 +1,11 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +13,11 @@ import (
 	"runnel/connectors/kafka"
 	"runnel/internal/testkit"
 	"runnel/session"
+)
+
+var (
+	foreignDir = flag.String("flink", "", "write the tests of testdata/logic into this directory, for a Flink to run, see testdata/logic/README.md")
+	recordings = flag.String("recorded", "", "compare the tests of testdata/logic with what a Flink gave, a file of scripts/record-logic.py")
 )
 
 var update = flag.Bool("update", false, "rewrite the expected changelogs of testdata/logic from what comes out")
@@ -49,10 +56,10 @@ func runLogic(t *testing.T, test testkit.Test, s testkit.Setting) {
 	variants := append(testkit.Matrix(), testkit.Variant{Backend: "hashmap", Parallelism: 1, Batch: true},
 		testkit.Variant{Backend: "hashmap", Parallelism: 2, Batch: true})
 	for _, v := range variants {
-		if !test.Runs(v) {
+		if !test.Runs(v) || t.Failed() && testing.Short() {
 			continue
 		}
-		s.Dir = t.TempDir()
+		s.Dir = scratch(t)
 		logs, err := testkit.Play(test, v, s)
 		if err != nil {
 			t.Errorf("%s: %v", v, err)
@@ -62,6 +69,15 @@ func runLogic(t *testing.T, test testkit.Test, s testkit.Setting) {
 			t.Errorf("%s: %s", v, why)
 		}
 	}
+}
+
+// scratch is a directory in memory where there is a file system for that: what is tested here is no durability.
+func scratch(t *testing.T) string {
+	if dir, err := os.MkdirTemp("/dev/shm", "runnel"); err == nil {
+		t.Cleanup(func() { os.RemoveAll(dir) })
+		return dir
+	}
+	return t.TempDir()
 }
 
 // disagree says how a run differs from what the test wants, "" if it does not.
@@ -80,7 +96,7 @@ func disagree(test testkit.Test, v testkit.Variant, logs testkit.Logs) string {
 	if logs.Err != nil {
 		return "the statement failed: " + errorText(logs.Err)
 	}
-	if v.Break != testkit.Straight && !logs.Broken && !test.Step().Short() {
+	if v.Break != testkit.Straight && logs.Read && !logs.Broken && !test.Step().Short() {
 		return "the job was not interrupted: it ended before the middle of its input"
 	}
 	for _, w := range test.Step().Wants {
@@ -133,4 +149,98 @@ func updateScript(t *testing.T, s *testkit.Script, setting testkit.Setting) {
 	if err := s.Update(logs, refusals); err != nil {
 		t.Error(err)
 	}
+}
+
+// recording is what a Flink gave for a test.
+type recording struct {
+	Name    string            `json:"name"`
+	Error   string            `json:"error"`
+	Changes []testkit.Change  `json:"changes"`
+	Batch   *[]testkit.Change `json:"batch"`
+}
+
+// TestLogicForFlink writes the tests for a Flink to run, or compares them with what it gave.
+func TestLogicForFlink(t *testing.T) {
+	files, _ := filepath.Glob("testdata/logic/*.test")
+	recorded := map[string]recording{}
+	switch {
+	case *recordings != "":
+		b, err := os.ReadFile(*recordings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []recording
+		if err := json.Unmarshal(b, &list); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range list {
+			recorded[r.Name] = r
+		}
+	case *foreignDir == "":
+		t.Skip("runs with -flink or -recorded only")
+	}
+	var all []testkit.Foreign
+	for _, file := range files {
+		s, err := testkit.LoadScript(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, test := range s.Tests() {
+			if r, ok := recorded[test.Name()]; ok {
+				if why := unlike(test, r); why != "" {
+					t.Errorf("%s: %s", test.Name(), why)
+				}
+				continue
+			}
+			if *foreignDir == "" {
+				continue
+			}
+			f, ok, err := testkit.ForFlink(test, *foreignDir, testkit.Setting{Formats: formatTable})
+			if err != nil {
+				t.Fatal(test.Name(), err)
+			}
+			if ok {
+				all = append(all, f)
+			}
+		}
+	}
+	if *foreignDir == "" {
+		return
+	}
+	b, err := json.MarshalIndent(all, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(*foreignDir, "tests.json"), b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// unlike says how a test differs from a recording.
+func unlike(test testkit.Test, r recording) string {
+	if want := test.Step().Refused; want != nil {
+		for _, line := range want.Lines {
+			if !strings.Contains(r.Error, line) {
+				return fmt.Sprintf("Flink's error is %q", r.Error)
+			}
+		}
+		return ""
+	}
+	if r.Error != "" {
+		return "Flink refuses: " + r.Error
+	}
+	w := test.Step().Wants[0]
+	level := w.Level
+	if test.Interleaved() {
+		level = testkit.Final
+	}
+	if why := testkit.Compare(level, r.Changes, w.Changes); why != "" {
+		return why
+	}
+	if r.Batch != nil {
+		if why := testkit.Compare(testkit.Final, *r.Batch, w.Changes); why != "" {
+			return "in batch mode: " + why
+		}
+	}
+	return ""
 }

@@ -44,6 +44,8 @@ type Join struct {
 	passed []int32
 	rows   []state.Row // matches of the current row, oldest first
 	out    output
+	batch  bool
+	ended  int // inputs
 
 	rowsOf [2]func(*types.Batch) error
 	markOf [2]func(int64) error
@@ -65,7 +67,7 @@ func NewJoin(spec Joining) *Join { return &Join{timed: timed{clock: NewClock(2)}
 
 // Open registers the logs.
 func (j *Join) Open(ctx *Context) error {
-	j.ctx = ctx
+	j.ctx, j.batch = ctx, ctx.Env.Batch
 	k := j.spec.Kind
 	j.sides[0] = &regularSide{JoinSide: j.spec.Left, outer: k == Left || k == Full}
 	j.sides[0].counted = j.sides[0].outer || k == Semi || k == Anti
@@ -79,7 +81,7 @@ func (j *Join) Open(ctx *Context) error {
 				s.strict = append(s.strict, c)
 			}
 		}
-		if err := s.open(ctx.State, name); err != nil {
+		if err := s.open(ctx, name); err != nil {
 			return err
 		}
 		j.rowsOf[i] = func(b *types.Batch) error { return j.apply(i, b) }
@@ -101,8 +103,8 @@ func (j *Join) Open(ctx *Context) error {
 	return nil
 }
 
-func (s *regularSide) open(k *state.Keyed, name string) error {
-	spec := state.LogSpec{TTL: s.TTL}
+func (s *regularSide) open(ctx *Context, name string) error {
+	spec := state.LogSpec{TTL: s.TTL, Ordered: ctx.Env.Batch}
 	for _, f := range s.Fields {
 		spec.Columns = append(spec.Columns, f.Type)
 	}
@@ -111,7 +113,7 @@ func (s *regularSide) open(k *state.Keyed, name string) error {
 	}
 	d := state.Descriptor{Format: 1, Name: name, Key: keyColumns(s.Fields, s.Keys), Values: rowInfos(s.Fields)}
 	var err error
-	s.log, err = k.Log(d, spec)
+	s.log, err = ctx.State.Log(d, spec)
 	return err
 }
 
@@ -140,8 +142,12 @@ func (j *Join) apply(input int, b *types.Batch) error {
 		}
 		var err error
 		switch {
+		case j.batch && j.spec.Kind == Anti:
+			err = j.antiBatch(my, other, &r)
 		case j.spec.Kind == Semi || j.spec.Kind == Anti:
 			err = j.exists(my, other, &r)
+		case j.batch:
+			err = j.addBatch(my, other, &r)
 		case r.kind.Retract():
 			err = j.take(my, other, &r)
 		default:

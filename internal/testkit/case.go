@@ -46,9 +46,9 @@ func LoadCase(dir, prelude string) (*Case, error) {
 	var want struct {
 		Stable *string
 		Select *struct {
-			Changelog []recorded
+			Changelog []Change
 		}
-		Print map[string][]recorded
+		Print map[string][]Change
 		Error *CaseError
 	}
 	if err := readJSON(filepath.Join(dir, "expected.json"), &want); err != nil {
@@ -67,12 +67,9 @@ func LoadCase(dir, prelude string) (*Case, error) {
 		c.Level = max(level, stable)
 	}
 	if want.Select != nil {
-		c.Query, c.Select = true, changes(want.Select.Changelog)
+		c.Query, c.Select = true, want.Select.Changelog
 	}
-	c.Print = map[string][]Change{}
-	for id, log := range want.Print {
-		c.Print[id] = changes(log)
-	}
+	c.Print = want.Print
 	return c, nil
 }
 
@@ -85,20 +82,4 @@ func readJSON(path string, v any) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
-}
-
-// recorded is [kind, [cell, ..]].
-type recorded Change
-
-// UnmarshalJSON reads the two-element list.
-func (r *recorded) UnmarshalJSON(b []byte) error {
-	return json.Unmarshal(b, &[]any{&r.Kind, &r.Cells})
-}
-
-func changes(log []recorded) []Change {
-	out := make([]Change, len(log))
-	for i, r := range log {
-		out[i] = Change(r)
-	}
-	return out
 }

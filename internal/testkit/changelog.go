@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"encoding/json"
 	"fmt"
 	"sort"
 	"strings"
@@ -10,6 +11,11 @@ import (
 type Change struct {
 	Kind  string // +I -U +U -D
 	Cells []string
+}
+
+// UnmarshalJSON reads [kind, [cell, ..]].
+func (c *Change) UnmarshalJSON(b []byte) error {
+	return json.Unmarshal(b, &[]any{&c.Kind, &c.Cells})
 }
 
 // String prints the change: +I[1, a].

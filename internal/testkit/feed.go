@@ -30,6 +30,7 @@ type Feed struct {
 	limit   int
 	over    bool // readers end behind their last row
 	crash   bool // the next poll fails, once
+	read    bool // rows have been given
 	readers map[*feedReader]bool
 	changed chan struct{} // closed and made anew when a reader has moved
 }
@@ -72,6 +73,13 @@ func (f *Feed) Release(limit int) { f.move(func() { f.limit = limit }) }
 
 // Finish lets readers give everything and end.
 func (f *Feed) Finish() { f.move(func() { f.limit, f.over = math.MaxInt, true }) }
+
+// Read reports whether any row has been given.
+func (f *Feed) Read() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.read
+}
 
 // Crash makes a reader fail.
 func (f *Feed) Crash() { f.move(func() { f.crash = true }) }
@@ -367,6 +375,7 @@ func (r *feedReader) Poll() (connectors.Polled, error) {
 		}
 		p := connectors.Polled{Split: s.id(), Ended: ended, More: true}
 		if end > s.next {
+			f.read = true
 			p.Rows = r.fill(r.source.data[s.index], s.next, end)
 		}
 		s.next = end

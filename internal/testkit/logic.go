@@ -86,7 +86,7 @@ func (t Test) excepted(v Variant) string {
 
 // Runs says whether the variant makes sense for the test.
 func (t Test) Runs(v Variant) bool {
-	if t.excepted(v) != "" || t.Step().Refused != nil && (v.Break != Straight || v.Backend != "hashmap") {
+	if t.excepted(v) != "" || t.Step().Refused != nil && (v.Break != Straight || v.Backend != "hashmap" || v.Batch) {
 		return false
 	}
 	rows := 0
@@ -109,8 +109,8 @@ type Logs struct {
 	Changes map[string][]Change
 	Keys    map[string][]int // of sinks that take no -U: the key by which a row replaces another
 	Err     error
-	// Broken: the job was in fact interrupted.
-	Broken bool
+	Read    bool // the job has read rows
+	Broken  bool // it was in fact interrupted
 }
 
 // Table gives the rows that a sink holds in the end.
@@ -165,7 +165,7 @@ func Play(t Test, v Variant, s Setting) (logs Logs, err error) {
 		return p.logs, err
 	}
 	p.logs.Err = p.subject(ctx)
-	p.logs.Changes, p.logs.Keys = p.capture.All(), p.capture.Keys()
+	p.logs.Changes, p.logs.Keys, p.logs.Read = p.capture.All(), p.capture.Keys(), p.feed.Read()
 	if ctx.Err() != nil {
 		return p.logs, context.Cause(ctx)
 	}
@@ -281,6 +281,9 @@ func (p *player) stages() []stage {
 		cut = -1
 	}
 	var all []stage
+	if p.v.Parallelism > 1 || p.v.Then > 1 {
+		all = append(all, stage{}) // subtasks without splits say that they are idle before the first row
+	}
 	at := 0
 	for _, st := range p.test.Script.Steps[:p.test.At] {
 		switch {
@@ -372,15 +375,19 @@ func (p *player) interrupt(ctx context.Context, j *exec.Job, text string, limit,
 	if ended(j) {
 		return j, nil
 	}
-	p.logs.Broken = true
 	if p.v.Break == Crashed {
+		p.logs.Broken = true
 		p.feed.Release(limit + (next-limit+1)/2)
 		if err := p.feed.Await(ctx, j.Done()); err != nil {
 			return j, err
 		}
 		before := p.events.runs(j)
+		p.feed.Release(limit)
 		p.feed.Crash()
-		return j, p.events.await(ctx, j, before+1)
+		if err := p.events.await(ctx, j, before+1); err != nil {
+			return j, err
+		}
+		return j, p.settle(ctx, j)
 	}
 	var path string
 	var err error
@@ -393,10 +400,13 @@ func (p *player) interrupt(ctx context.Context, j *exec.Job, text string, limit,
 			err = j.Cancel(ctx)
 		}
 	}
+	if err != nil && (ended(j) || finishing(err)) {
+		return j, nil
+	}
 	if err != nil {
 		return j, fmt.Errorf("interrupting the job: %w", err)
 	}
-	p.feed.Release(limit)
+	p.logs.Broken = true
 	if err := p.set("execution.state-recovery.path", path); err != nil {
 		return j, err
 	}
@@ -411,7 +421,10 @@ func (p *player) interrupt(ctx context.Context, j *exec.Job, text string, limit,
 	if !ok {
 		return j, fmt.Errorf("job %s is gone", res.JobID)
 	}
-	return again, nil
+	if err := p.events.running(ctx, again); err != nil {
+		return again, err
+	}
+	return again, p.settle(ctx, again)
 }
 
 // eventLog counts how often jobs have come to run.
