@@ -16,6 +16,7 @@ type Deduplication struct {
 	Last         bool // keep the last row of a key, else the first
 	UpdateBefore bool // -U is wanted in front of +U
 	TTL          time.Duration
+	MiniBatch    MiniBatch // only the last row by processing time is kept in bundles
 }
 
 // Deduplicate keeps the first or the last row of each key. By processing time the first row is final; the last is
@@ -24,7 +25,8 @@ type Deduplication struct {
 // watermarks.
 type Deduplicate struct {
 	keyedRows
-	spec Deduplication
+	spec   Deduplication
+	bundle *bundle // the last row of each key so far; nil without mini-batches
 }
 
 // Values of a key's record.
@@ -43,6 +45,10 @@ func (d *Deduplicate) Open(ctx *Context) error {
 	switch {
 	case d.spec.Rowtime:
 		return d.open(ctx, []state.Value{dedupRow: {Kind: state.Bytes}, dedupTime: {}}, d.byRowtime)
+	case d.spec.Last && d.spec.MiniBatch.enabled():
+		b := newBundle(ctx, d.spec.MiniBatch, []state.Value{{Kind: state.Bytes}})
+		d.bundle = &b
+		return d.open(ctx, []state.Value{dedupRow: {Kind: state.Bytes}}, d.bundled)
 	case d.spec.Last:
 		return d.open(ctx, []state.Value{dedupRow: {Kind: state.Bytes}}, d.last)
 	}
@@ -66,6 +72,57 @@ func (d *Deduplicate) last(b *types.Batch, k int, i int32) error {
 		}
 	}
 	return d.replace(m, r, fresh, row, b, i)
+}
+
+// bundled puts a row into the bundle.
+func (d *Deduplicate) bundled(b *types.Batch, k int, i int32) error {
+	r, _ := d.bundle.seen.Upsert(d.keys.at(k))
+	d.bundle.seen.PutBytes(r, 0, d.rows.of(b, i))
+	if d.bundle.full() {
+		return d.Flush()
+	}
+	return nil
+}
+
+// Flush gives what the bundle has changed.
+func (d *Deduplicate) Flush() error {
+	if d.bundle == nil {
+		return nil
+	}
+	for x := d.bundle.seen.First(); x != 0; x = d.bundle.seen.Next(x) {
+		key := d.bundle.key(x)
+		row, _ := d.bundle.seen.Bytes(x, 0)
+		m := d.table.Of(key.Group)
+		r, fresh := m.Upsert(key)
+		kept, _ := m.Bytes(r, dedupRow)
+		if !fresh && d.ttl == 0 && kept == row {
+			continue
+		}
+		kind := types.Insert
+		if !fresh {
+			kind = types.UpdateAfter
+		}
+		if !fresh && d.spec.UpdateBefore {
+			if err := d.giveKept(kept, types.UpdateBefore); err != nil {
+				return err
+			}
+		}
+		m.PutBytes(r, dedupRow, row)
+		if err := d.giveKept(row, kind); err != nil {
+			return err
+		}
+	}
+	d.bundle.reset()
+	return d.out.flush()
+}
+
+// OnTime ends a bundle.
+func (d *Deduplicate) OnTime(ms int64) error {
+	if d.bundle == nil {
+		return nil
+	}
+	d.bundle.tick(ms)
+	return d.Flush()
 }
 
 func (d *Deduplicate) byRowtime(b *types.Batch, k int, i int32) error {

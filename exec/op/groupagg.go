@@ -17,6 +17,7 @@ type Grouping struct {
 	Retract      bool           // the input may take rows back
 	UpdateBefore bool           // -U is wanted in front of +U
 	TTL          time.Duration  // of the state, 0 for ever
+	MiniBatch    MiniBatch
 }
 
 // GroupAggregate keeps one accumulator record per key and gives, for every row and in input order, what the row changes:
@@ -35,7 +36,8 @@ type GroupAggregate struct {
 	prev  []*types.Column // the previous result, when -U is not wanted
 	news  []*types.Column // the aggregate columns of out
 	out   output
-	runs  *groupRuns // nil where rows are applied one by one
+	runs  *groupRuns       // nil where rows are applied one by one
+	mini  *bundleAggregate // nil without mini-batches
 	sel   []int32
 
 	rowsOf func(*types.Batch) error
@@ -62,14 +64,17 @@ func (g *GroupAggregate) Open(ctx *Context) error {
 	if g.table, err = ctx.State.Table(g.descriptor(), state.TableSpec{Values: g.aggs.values, TTL: g.spec.TTL}); err != nil {
 		return err
 	}
-	g.rowsOf, g.markOf = g.apply, g.mark
-	if g.runnable() {
-		g.runs = new(groupRuns)
-		g.rowsOf = g.applyRuns
-	}
 	g.news = g.out.Cols[n:]
 	for i := range g.news {
 		g.prev = append(g.prev, types.NewColumn(g.spec.Out[n+i].Type, 1))
+	}
+	g.rowsOf, g.markOf = g.apply, g.mark
+	if g.spec.MiniBatch.enabled() {
+		g.mini = newBundleAggregate(g)
+		g.rowsOf = g.mini.apply
+	} else if g.runnable() {
+		g.runs = new(groupRuns)
+		g.rowsOf = g.applyRuns
 	}
 	return nil
 }
@@ -91,6 +96,9 @@ func (g *GroupAggregate) Process(_ int, b *types.Batch) error {
 	if err := b.Segments(g.rowsOf, g.markOf); err != nil {
 		return err
 	}
+	if g.mini != nil {
+		return g.out.flush()
+	}
 	return g.flush(b)
 }
 
@@ -100,6 +108,23 @@ func (g *GroupAggregate) EndInput(int) error {
 		return nil
 	}
 	return g.batch.EndInput(0)
+}
+
+// Flush gives what the bundle has changed.
+func (g *GroupAggregate) Flush() error {
+	if g.mini == nil {
+		return nil
+	}
+	return g.mini.flush()
+}
+
+// OnTime ends a bundle.
+func (g *GroupAggregate) OnTime(ms int64) error {
+	if g.mini == nil {
+		return nil
+	}
+	g.mini.tick(ms)
+	return g.mini.flush()
 }
 
 // sweepRows is the number of records that a batch looks at in search of expired ones.
