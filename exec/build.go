@@ -28,7 +28,7 @@ func newOperator(s *opSpec) (op.Operator, error) {
 	case *plan.Deduplicate:
 		return op.NewDeduplicate(op.Deduplication{
 			In: n.Fields, Keys: n.Keys, Time: n.Time, Rowtime: n.Rowtime, Last: n.Last, UpdateBefore: n.Mode.Has(types.UpdateBefore),
-			TTL: n.TTL,
+			TTL: n.TTL, MiniBatch: op.MiniBatch(n.MiniBatch),
 		}), nil
 	case *plan.Calc:
 		return op.NewCalc(in().Fields, n.Exprs, n.Cond), nil
@@ -43,7 +43,7 @@ func newOperator(s *opSpec) (op.Operator, error) {
 	case *plan.GroupAggregate:
 		return op.NewGroupAggregate(op.Grouping{
 			In: in().Fields, Out: n.Fields, Keys: n.Keys, Aggs: n.Aggs, Retract: updates(in()),
-			UpdateBefore: n.Mode.Has(types.UpdateBefore), TTL: n.TTL,
+			UpdateBefore: n.Mode.Has(types.UpdateBefore), TTL: n.TTL, MiniBatch: op.MiniBatch(n.MiniBatch),
 		}), nil
 	case *plan.WindowAggregate:
 		return op.NewWindowAggregate(op.Windowing{

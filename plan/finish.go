@@ -61,6 +61,7 @@ func (p *planning) finish(roots []Node, name, text string) (*Graph, error) {
 		root = r.share(root)
 		g.Sinks = append(g.Sinks, root)
 	}
+	p.miniBatches(g)
 	number(g)
 	stateIDs(g)
 	return g, p.runnable(g)
@@ -93,6 +94,26 @@ func (p *planning) checkMiniBatch() error {
 			Cure("SET 'table.exec.mini-batch.size' = '5000';")
 	}
 	return nil
+}
+
+// miniBatches tells the operators that combine changes to do so.
+func (p *planning) miniBatches(g *Graph) {
+	if p.batch || !p.Config.Bool("table.exec.mini-batch.enabled") {
+		return
+	}
+	m := MiniBatch{
+		Size:    int64(p.Config.Int("table.exec.mini-batch.size")),
+		Latency: p.Config.Duration("table.exec.mini-batch.allow-latency"),
+	}
+	for _, root := range g.Sinks {
+		pure(root, func(n Node) Node {
+			switch n.(type) {
+			case *GroupAggregate, *Deduplicate:
+				n.Base().MiniBatch = m
+			}
+			return n
+		})
+	}
 }
 
 // replanSources asks connectors again, for the columns that are left.

@@ -44,9 +44,17 @@ type Info struct {
 	Bound string
 	// TTL is the state's time to live in processing time, 0 for ever.
 	TTL time.Duration
+	// MiniBatch bounds the bundles in which the operator combines changes; zero for none.
+	MiniBatch MiniBatch
 	// Desc is the node as EXPLAIN prints it, without the tree and the changelog mode.
 	Desc string
 	Pos  expr.Pos
+}
+
+// MiniBatch is table.exec.mini-batch.*: a bundle ends with its Size-th row or after Latency.
+type MiniBatch struct {
+	Size    int64
+	Latency time.Duration
 }
 
 // Base gives itself, so that embedding makes a Node's Base method.
