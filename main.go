@@ -102,6 +102,8 @@ func (p *process) interactive(ctx context.Context, in *os.File) int {
 		var err error
 		if ed, err = repl.NewLineEditor(p.term, p.dir.file("history"), p.session.Complete); err != nil {
 			p.term.Message("[NOTE] " + err.Error())
+		} else {
+			p.shell.Keys = in
 		}
 		p.greet()
 	}

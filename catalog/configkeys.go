@@ -140,7 +140,8 @@ var tableKeys = []ConfigKey{
 }
 
 var clientKeys = []ConfigKey{
-	choice("sql-client.execution.result-mode", "TABLE", "How results are shown.", "org.apache.flink.table.client.config.ResultMode", "TABLE", "CHANGELOG", "TABLEAU"),
+	choice("sql-client.execution.result-mode", "TABLEAU", "How results of queries are shown; TABLE and CHANGELOG fill the screen of a terminal.",
+		"org.apache.flink.table.client.config.ResultMode", "TABLE", "CHANGELOG", "TABLEAU", "CSV", "JSON", "NONE"),
 	number("sql-client.execution.max-table-result.rows", "1000000", "Rows that the TABLE view keeps; 0 or less for all."),
 	flag("sql-client.verbose", "false", "Errors are shown with everything known about them."),
 	number("sql-client.display.max-column-width", "", "Older name of table.display.max-column-width; it wins when both are set.").bounds(1, maxInt),

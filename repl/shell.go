@@ -29,6 +29,9 @@ type Shell struct {
 	Interrupts <-chan os.Signal
 	// Echo prints prompts and statements of scripts as Flink's client does.
 	Echo bool
+	// Keys is the terminal from which full-screen views read their keys, nil when there is none: then TABLE and CHANGELOG
+	// are shown as TABLEAU.
+	Keys *os.File
 	// AfterJob is told of each job that a script submitted, nil for nobody.
 	AfterJob func(id string)
 }

@@ -39,7 +39,15 @@ func (s *Shell) show(ctx context.Context, r *session.Result, begin time.Time) er
 		}
 		return fmt.Sprintf(" (%.2f seconds)", time.Since(begin).Seconds())
 	}
-	if r.Batch {
+	mode := strings.ToUpper(s.Exec.Option("sql-client.execution.result-mode"))
+	switch {
+	case mode == "CSV", mode == "JSON", mode == "NONE":
+		return s.writeMachine(ctx, r, mode, took)
+	case mode == "CHANGELOG" && r.Batch && s.Keys != nil:
+		return &session.Error{Class: "org.apache.flink.table.client.gateway.SqlExecutionException", Msg: "Results of batch queries can only be served in table or tableau mode."}
+	case s.Keys != nil && (mode == "TABLE" || mode == "CHANGELOG"):
+		return s.fullScreen(ctx, r, mode == "CHANGELOG")
+	case r.Batch:
 		rows, err := s.readAll(ctx, r, nullText)
 		if err != nil {
 			return err
