@@ -117,7 +117,7 @@ func TestDamagedBlobs(t *testing.T) {
 	for _, h := range handles {
 		refs = append(refs, h.Blobs...)
 	}
-	for range 200 {
+	for range rounds(200) {
 		victim := refs[rnd.IntN(len(refs))]
 		cut := rnd.IntN(3) == 0
 		err := restore(func(ref BlobRef, b []byte) []byte {
@@ -134,7 +134,7 @@ func TestDamagedBlobs(t *testing.T) {
 			t.Fatalf("damage of %v was not noticed", victim)
 		}
 	}
-	for range 500 {
+	for range rounds(500) {
 		victim := refs[rnd.IntN(len(refs))]
 		_ = restore(func(ref BlobRef, b []byte) []byte {
 			if ref != victim {

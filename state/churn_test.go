@@ -117,7 +117,7 @@ func (c *churn) check(t *testing.T, next uint64) {
 func TestChurn(t *testing.T) {
 	c := newChurn(t, nil)
 	c.stay()
-	for range 50000 {
+	for range rounds(50000) {
 		c.step()
 	}
 	c.check(t, c.next)

@@ -2,9 +2,11 @@ package state
 
 import (
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,30 +14,69 @@ import (
 
 var updateGolden = flag.Bool("update", false, "TestGolden writes the files of the current version")
 
-// goldenJob makes the content of the golden savepoint: always the same.
-func goldenJob(t *testing.T) (*testJob, *Slices, slicesModel, *Timers) {
-	j := newTestJob(t, rand.New(rand.NewPCG(11, 12)), nil)
-	s, err := j.keyed.Slices(Descriptor{Format: 1, Name: "s"}, SlicesSpec{Values: sliceValues})
-	if err != nil {
-		t.Fatal(err)
+const (
+	goldenDir  = "testdata/savepoint-v1"
+	goldenText = "testdata/savepoint-v1.txt"
+)
+
+// goldenStates registers the states of the golden savepoint.
+func goldenStates(t *testing.T, k *Keyed) (table *Table, log *Log, s *Slices, tm *Timers) {
+	t.Helper()
+	var errs [4]error
+	table, errs[0] = k.Table(Descriptor{Format: 1, Name: "t"}, TableSpec{Values: testValues})
+	log, errs[1] = k.Log(Descriptor{Format: 1, Name: "l"}, LogSpec{Columns: logColumns, Side: 2})
+	s, errs[2] = k.Slices(Descriptor{Format: 1, Name: "s"}, SlicesSpec{Values: sliceValues})
+	tm, errs[3] = k.Timers(Descriptor{Format: 1, Name: "timers"})
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	tm, err := j.keyed.Timers(Descriptor{Format: 1, Name: "timers"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := slicesModel{}
-	var at int64
-	var age int
-	for i := range 40 {
-		step(j.rnd, j.table, j.model, 12)
-		logStep(j.rnd, j.log, j.rows, false)
-		slicesStep(j.rnd, s, m, &at, &age)
-		tm.Add(int64(i*100), testKey(uint64(i%5)))
-	}
-	return j, s, m, tm
+	return table, log, s, tm
 }
 
-const goldenDir = "testdata/savepoint-v1"
+// dumpStates prints what states hold, a line per record, in an order of its own.
+func dumpStates(table *Table, log *Log, s *Slices, tm *Timers) []string {
+	var lines []string
+	table.Each(func(g int32, m *Map) {
+		for r := m.First(); r != 0; r = m.Next(r) {
+			k, _ := BytesOf(nil, m.Key(r))
+			lines = append(lines, fmt.Sprintf("table %s %s", k, showRecord(m, r)))
+		}
+	})
+	for key := range uint64(logKeys) {
+		k := testKey(key)
+		if k.Group < log.first || k.Group >= log.first+int32(len(log.index)) {
+			continue
+		}
+		n := 0
+		for r := log.Newest(k); r != 0; r = log.Prev(r) {
+			lines = append(lines, fmt.Sprintf("log %d-%d %s", key, n, rowString(log, key, r)))
+			n++
+		}
+	}
+	for _, time := range s.Times() {
+		m := s.Of(time)
+		for r := m.First(); r != 0; r = m.Next(r) {
+			k, _ := BytesOf(nil, m.Key(r))
+			line := fmt.Sprintf("slice %d %s %d", time, k, m.Get(r)[0])
+			c := m.Collection(1)
+			for e := c.First(r); e != 0; e = c.Next(e) {
+				x, _ := BytesOf(nil, c.Elem(e))
+				line += " " + string(x)
+			}
+			lines = append(lines, line)
+		}
+	}
+	for {
+		time, k, ok := tm.Pop(NoTimer - 1)
+		if !ok {
+			break
+		}
+		lines = append(lines, fmt.Sprintf("timer %d %d", time, k.Words[0]))
+	}
+	return lines
+}
 
 // TestGolden reads a savepoint as version 1 wrote it. A change of the bytes needs a new version, and this test for the
 // old one.
@@ -43,7 +84,6 @@ func TestGolden(t *testing.T) {
 	if *updateGolden {
 		writeGolden(t)
 	}
-	want, _, slices, timers := goldenJob(t)
 	snap, err := NewMemoryStore().OpenPath(goldenDir)
 	if err != nil {
 		t.Fatal(err)
@@ -53,64 +93,52 @@ func TestGolden(t *testing.T) {
 		t.Errorf("metadata: %+v", cp)
 	}
 	op := snap.Checkpoint.Operators[0]
+	var lines []string
 	for p := range 2 {
-		g := RangeOf(p, 2, testGroups)
 		var subs []RestoredSubtask
 		for _, sub := range op.Subtasks {
 			subs = append(subs, RestoredSubtask{sub, snap.Blobs(op.ID, sub.Subtask)})
 		}
-		j := &testJob{keyed: NewKeyed(Config{Operator: "Test", Groups: g, Restore: restoredFrom(subs...)})}
-		table, err := j.keyed.Table(Descriptor{Format: 1, Name: "t"}, TableSpec{Values: testValues})
-		if err != nil {
-			t.Fatal(err)
-		}
-		part := model{}
-		for k, e := range want.model {
-			if g.Has(textKey(k).Group) {
-				part[k] = e
-			}
-		}
-		checkTable(t, table, part)
-		log, err := j.keyed.Log(Descriptor{Format: 1, Name: "l"}, logSpecs()["plain"])
-		if err != nil {
-			t.Fatal(err)
-		}
-		want.rows.check(t, log, g)
-		s, err := j.keyed.Slices(Descriptor{Format: 1, Name: "s"}, SlicesSpec{Values: sliceValues})
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkSlices(t, s, slices, g)
-		tm, err := j.keyed.Timers(Descriptor{Format: 1, Name: "timers"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := timersModel{}
-		for i := range 40 {
-			m[testTimer{int64(i * 100), uint64(i % 5)}] = true
-		}
-		popAll(t, tm, m, NoTimer-1, g)
+		k := NewKeyed(Config{Operator: "Test", Groups: RangeOf(p, 2, testGroups), Restore: restoredFrom(subs...)})
+		lines = append(lines, dumpStates(goldenStates(t, k))...)
 	}
-	if timers.Len() != 40 {
-		t.Error(timers.Len())
-	}
-}
-
-func writeGolden(t *testing.T) {
-	j, _, _, _ := goldenJob(t)
-	dir := t.TempDir()
-	sp, err := CreateSavepoint(dir, "golden")
+	slices.Sort(lines)
+	got := strings.Join(lines, "\n") + "\n"
+	want, err := os.ReadFile(goldenText)
 	if err != nil {
 		t.Fatal(err)
 	}
-	j.keyed.Freeze(Freeze{Checkpoint: 5, Savepoint: true})
-	if done, err := j.keyed.Drain(1<<30, sp.Sink("group-aggregate-1", 0, all)); err != nil || !done {
+	if got != string(want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// writeGolden makes the savepoint, and the text of what it holds.
+func writeGolden(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(11, 12))
+	k := NewKeyed(Config{Operator: "Test", Groups: all})
+	table, log, s, tm := goldenStates(t, k)
+	m, rows, sl := model{}, &logModel{}, slicesModel{}
+	var at int64
+	var age int
+	for i := range 40 {
+		step(rnd, table, m, 12)
+		logStep(rnd, log, rows, false)
+		slicesStep(rnd, s, sl, &at, &age)
+		tm.Add(int64(i*100), testKey(uint64(i%5)))
+	}
+	sp, err := CreateSavepoint(t.TempDir(), "golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.Freeze(Freeze{Checkpoint: 5, Savepoint: true})
+	if done, err := k.Drain(1<<30, sp.Sink("group-aggregate-1", 0, all)); err != nil || !done {
 		t.Fatal(done, err)
 	}
 	err = sp.Complete(&Checkpoint{ID: 5, Stopped: true, JobID: "golden", JobName: "golden", SQL: "INSERT INTO t SELECT 1",
 		Created: time.Unix(1700000000, 0).UTC(), MaxParallelism: testGroups, Identities: map[string]string{"source": "cluster-1"},
 		Operators: []OperatorState{{ID: "group-aggregate-1", Name: "GroupAggregate", Parallelism: 1,
-			Subtasks: []SubtaskState{{Groups: all, States: j.keyed.Snapshot()}}}}})
+			Subtasks: []SubtaskState{{Groups: all, States: k.Snapshot()}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,6 +146,11 @@ func writeGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.CopyFS(goldenDir, os.DirFS(sp.Path())); err != nil {
+		t.Fatal(err)
+	}
+	lines := dumpStates(table, log, s, tm)
+	slices.Sort(lines)
+	if err := os.WriteFile(goldenText, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -52,6 +52,14 @@ var all = Range{0, testGroups - 1}
 // restoredFrom makes what a Keyed restores from out of snapshots.
 func restoredFrom(subs ...RestoredSubtask) *Restored { return &Restored{Subtasks: subs} }
 
+// rounds is n, or less in short runs (the race detector).
+func rounds(n int) int {
+	if testing.Short() {
+		return max(2, n/6)
+	}
+	return n
+}
+
 func newRand(t *testing.T) *rand.Rand {
 	seed := uint64(1)
 	for _, c := range t.Name() {

@@ -191,7 +191,7 @@ func TestLogAgainstModel(t *testing.T) {
 				t.Fatal(err)
 			}
 			m := &logModel{}
-			for i := range 40000 {
+			for i := range rounds(40000) {
 				logStep(rnd, l, m, spec.Ordered)
 				if i%4000 == 0 {
 					m.check(t, l, all)
@@ -216,7 +216,7 @@ func TestLogSnapshots(t *testing.T) {
 			}
 			m, sink := &logModel{}, newBlobs()
 			var completed int64
-			for id := int64(1); id <= 20; id++ {
+			for id := int64(1); id <= int64(rounds(20)); id++ {
 				for range rnd.IntN(3000) {
 					logStep(rnd, l, m, spec.Ordered)
 				}

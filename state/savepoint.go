@@ -40,7 +40,6 @@ type Savepoint struct {
 
 	mu    sync.Mutex
 	files []*saveFile
-	bad   error
 }
 
 // saveFile is a data file being written.

@@ -143,7 +143,7 @@ func TestSlicesSnapshots(t *testing.T) {
 	m, sink := slicesModel{}, newBlobs()
 	var at, completed int64
 	var age int
-	for id := int64(1); id <= 80; id++ {
+	for id := int64(1); id <= int64(rounds(80)); id++ {
 		for range rnd.IntN(600) {
 			slicesStep(rnd, s, m, &at, &age)
 		}

@@ -170,13 +170,19 @@ func TestStoreCheckpoints(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if list, err := s.List(); err != nil || len(list) != 0 {
-			t.Fatal(list, err)
-		}
-		if all, err := s.files.list(); err != nil || len(all) != 0 {
-			t.Fatal("the last drop leaves", all, err)
-		}
+		checkEmpty(t, s)
 	})
+}
+
+// checkEmpty: a store holds no checkpoint and no place for one.
+func checkEmpty(t *testing.T, s *Store) {
+	t.Helper()
+	if list, err := s.List(); err != nil || len(list) != 0 {
+		t.Fatal(list, err)
+	}
+	if all, err := s.files.list(); err != nil || len(all) != 0 {
+		t.Fatal(all, err)
+	}
 }
 
 // TestStoreKeepsBase: what a begun checkpoint builds on stays until it is done, even if it is dropped.

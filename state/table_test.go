@@ -121,8 +121,6 @@ func step(rnd *rand.Rand, tab *Table, want model, keys int) {
 		e = &entry{set: map[string]uint64{}, sorted: map[int64]string{}}
 		want[name] = e
 	}
-	item := fmt.Sprint("item ", rnd.IntN(6))
-	elem := AppendBytes(nil, item)
 	switch rnd.IntN(10) {
 	case 0, 1:
 		v := m.Touch(r)
@@ -130,15 +128,25 @@ func step(rnd *rand.Rand, tab *Table, want model, keys int) {
 		v[4] = rnd.Uint64()
 		e.a, e.b = e.a+1, v[4]
 	case 2:
-		e.text, e.has = strings.Repeat("x", rnd.IntN(40))+item, true
+		e.text, e.has = strings.Repeat("x", rnd.IntN(40))+name, true
 		m.PutBytes(r, 1, e.text)
 	case 3:
 		e.text, e.has = "", false
 		m.FreeBytes(r, 1)
-	case 4, 5:
+	default:
+		stepElement(rnd, m, r, e)
+	}
+}
+
+// stepElement does one random operation on a collection.
+func stepElement(rnd *rand.Rand, m *Map, r Ref, e *entry) {
+	item := fmt.Sprint("item ", rnd.IntN(6))
+	elem := AppendBytes(nil, item)
+	switch rnd.IntN(6) {
+	case 0, 1:
 		m.Collection(2).Add(r, elem)
 		e.list = append(e.list, item)
-	case 6:
+	case 2:
 		l := m.Collection(2)
 		i := slices.Index(e.list, item)
 		x := l.Find(r, elem)
@@ -149,7 +157,7 @@ func step(rnd *rand.Rand, tab *Table, want model, keys int) {
 			l.Remove(r, x)
 			e.list = slices.Delete(e.list, i, i+1)
 		}
-	case 7:
+	case 3:
 		s := m.Collection(3)
 		x, fresh := s.Add(r, elem)
 		if _, ok := e.set[item]; ok == fresh {
@@ -169,6 +177,9 @@ func step(rnd *rand.Rand, tab *Table, want model, keys int) {
 	default:
 		o := m.Collection(5)
 		n := int64(rnd.IntN(20) - 10)
+		if x := o.Seek(r, []uint64{OrderedInt(n)}); (x != 0 && IntOf(o.Elem(x)[0]) == n) != (o.Find(r, []uint64{OrderedInt(n)}) != 0) {
+			panic("seek in a sorted set")
+		}
 		if rnd.IntN(3) == 0 {
 			x := o.Find(r, []uint64{OrderedInt(n)})
 			if x != 0 {
@@ -191,7 +202,7 @@ func TestTableAgainstMap(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := model{}
-	for i := range 60000 {
+	for i := range rounds(60000) {
 		step(rnd, tab, want, 300)
 		if i%5000 == 0 {
 			checkTable(t, tab, want)
@@ -212,7 +223,7 @@ func TestTableSnapshots(t *testing.T) {
 	}
 	want, sink := model{}, newBlobs()
 	var completed int64
-	for id := int64(1); id <= 40; id++ {
+	for id := int64(1); id <= int64(rounds(40)); id++ {
 		for range rnd.IntN(1500) {
 			step(rnd, tab, want, 400)
 		}

@@ -90,7 +90,7 @@ func TestTimers(t *testing.T) {
 	}
 	m, sink := timersModel{}, newBlobs()
 	var at, completed int64
-	for id := int64(1); id <= 25; id++ {
+	for id := int64(1); id <= int64(rounds(25)); id++ {
 		for range rnd.IntN(3000) {
 			timersStep(t, rnd, tm, m, &at)
 		}
