@@ -7,6 +7,7 @@ import (
 	"runnel/connectors/filesystem"
 	"runnel/connectors/format"
 	"runnel/connectors/kafka"
+	"runnel/connectors/nexmark"
 	"runnel/connectors/print"
 )
 
@@ -30,6 +31,7 @@ func connectorTable(k *kafka.Kafka) []connectors.Connector {
 		filesystem.Connector(findFormat),
 		k.Connector(),
 		k.Upsert(),
+		nexmark.Connector(),
 		print.Connector(),
 	}
 }
