@@ -96,7 +96,9 @@ func newTexts() *texts {
 		}
 	}
 	part := func() string { n := 3 + next(3); at := next(textBytes - n); return t.letters[at : at+n] }
-	page := func() string { return "https://www.nexmark.com/" + part() + "/" + part() + "/" + part() + "/item.htm?query=1" }
+	page := func() string {
+		return "https://www.nexmark.com/" + part() + "/" + part() + "/" + part() + "/item.htm?query=1"
+	}
 	for i := range t.hotURLs {
 		t.hotURLs[i] = page()
 	}
