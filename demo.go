@@ -5,11 +5,13 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"regexp"
 	"strings"
 	"time"
 
+	"runnel/connectors/kafka"
 	"runnel/exec"
 	"runnel/session"
 	"runnel/sql"
@@ -126,6 +128,38 @@ var (
 	rateOption = regexp.MustCompile(`('rows-per-second' = )'\d+'`)
 )
 
+// demoAddress gives an address of the demo's own when a broker answers where its scripts point to: topics of somebody else
+// would spoil the count. It is "" when nothing answers.
+func demoAddress() string {
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	answered := false
+	for _, a := range kafka.DefaultAddresses() {
+		c, err := new(net.Dialer).DialContext(ctx, "tcp", a)
+		if err == nil {
+			c.Close()
+			answered = true
+		}
+	}
+	if !answered {
+		return ""
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return ""
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// script gives one of the demo's scripts with the address of its broker.
+func (d *showing) script(text string) string {
+	if d.demoBroker == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, "kafka:9092", d.demoBroker)
+}
+
 // fill creates the tables of scripts/feeders.sql with short generators, and starts them.
 func (d *showing) fill() error {
 	d.say("1. Two Kafka topics and generators that fill them: %d orders and their payments, %d a second.", demoOrders, demoRate)
@@ -134,7 +168,10 @@ func (d *showing) fill() error {
 			return err
 		}
 	}
-	text := endOption.ReplaceAllString(feedersSQL, fmt.Sprintf("$1'%d'", demoOrders))
+	if d.demoBroker != "" {
+		d.say("   (A broker answers at localhost:9092 already: the demo has its own at %s in place of kafka:9092.)", d.demoBroker)
+	}
+	text := endOption.ReplaceAllString(d.script(feedersSQL), fmt.Sprintf("$1'%d'", demoOrders))
 	text = rateOption.ReplaceAllString(text, fmt.Sprintf("$1'%d'", demoRate))
 	for _, s := range sql.SplitAll(text) {
 		if !strings.HasPrefix(s.Text, "EXECUTE") {
@@ -154,7 +191,7 @@ func (d *showing) fill() error {
 // start runs scripts/join.sql.
 func (d *showing) start() (err error) {
 	d.say("2. Orders joined with their payments, at most a minute apart, written exactly once:")
-	parts := sql.SplitAll(joinSQL)
+	parts := sql.SplitAll(d.script(joinSQL))
 	d.create, d.insert = parts[0].Text, parts[1].Text
 	if _, err := d.run(d.create); err != nil {
 		return err

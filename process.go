@@ -29,16 +29,18 @@ import (
 // process is one run of the program: its data directory, terminal, session and cluster. What costs time is opened when
 // it is first needed.
 type process struct {
-	flags   *flags
-	dir     *dataDir
-	broker  string // directory of the embedded broker: of the usual data directory even when another process holds that
-	logFile *os.File
-	log     *slog.Logger
-	term    *repl.Terminal
-	config  *catalog.Config
-	kafka   *kafka.Kafka
-	session *session.Session
-	shell   *repl.Shell
+	flags *flags
+	dir   *dataDir
+	// demoBroker is the address that the demo uses in place of kafka:9092, "" for none.
+	demoBroker string
+	broker     string // directory of the embedded broker: of the usual data directory even when another process holds that
+	logFile    *os.File
+	log        *slog.Logger
+	term       *repl.Terminal
+	config     *catalog.Config
+	kafka      *kafka.Kafka
+	session    *session.Session
+	shell      *repl.Shell
 
 	once       sync.Once
 	cluster    *exec.Cluster
@@ -160,6 +162,13 @@ func (p *process) kafkaConfig() kafka.Config {
 	}
 	if len(p.flags.files) > 0 && !p.flags.brokerSet {
 		c.Embedded = kafka.EmbeddedAsk
+	}
+	if p.flags.demo {
+		p.demoBroker = demoAddress()
+		if p.demoBroker != "" {
+			c.Addresses = []string{p.demoBroker}
+		}
+		return c
 	}
 	for _, a := range strings.Split(p.flags.broker, ",") {
 		if a = strings.TrimSpace(a); a != "" {
