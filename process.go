@@ -228,6 +228,9 @@ func writeFile(path string, b []byte) error {
 func (p *process) announce(e exec.Event) {
 	switch e.State {
 	case exec.JobFailed:
+		if j, ok := p.cluster.Job(e.Job); ok && j.Result() != nil {
+			return // whoever reads the query's rows gets the error
+		}
 		line := fmt.Sprintf("[ERROR] Job %s failed", e.Name)
 		if e.Operator != "" {
 			line += " in " + e.Operator

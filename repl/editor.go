@@ -156,10 +156,14 @@ func (c completer) Do(line []rune, pos int) ([][]rune, int) {
 	if word == "" || c.candidates == nil || c.in.paste {
 		return nil, 0
 	}
+	end := " "
+	if strings.Count(text, "'")%2 == 1 {
+		end = "" // inside quotes, which only the user can close
+	}
 	var out [][]rune
 	for _, w := range c.candidates(text) {
 		if len(w) > len(word) && strings.EqualFold(w[:len(word)], word) {
-			out = append(out, []rune(w[len(word):]+" "))
+			out = append(out, []rune(w[len(word):]+end))
 		}
 	}
 	return out, len([]rune(word))
