@@ -96,6 +96,10 @@ func newOperator(s *opSpec) (op.Operator, error) {
 				Rows: n.Frame.Rows, Before: n.Frame.Before, Aggs: n.Aggs, TTL: n.TTL,
 			}), nil
 		}
+		return op.NewBatchOver(op.BatchOvering{
+			In: in().Fields, Out: n.Fields, Keys: n.Keys, Order: sortKeys(n.Order), Rows: n.Frame.Rows, Before: n.Frame.Before,
+			After: n.Frame.After, Aggs: n.Aggs,
+		}), nil
 	case *plan.TemporalJoin:
 		return op.NewTemporalJoin(op.TemporalJoining{
 			Outer: n.Join == plan.Left, Left: in().Fields, Right: n.Inputs[1].Base().Fields, LeftKeys: n.LeftKeys,

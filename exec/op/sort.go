@@ -16,16 +16,12 @@ type Sort struct {
 	offset int64
 	limit  int64 // offset included: the number of rows to keep
 
-	rows  []*types.Column // everything held, in order of arrival among equals
-	n     int
-	perm  []int32
-	spare []*types.Column
-	out   output
+	rows, spare collected
 }
 
 // NewSort makes a sort of rows of the given fields.
 func NewSort(fields []types.Field, keys []SortKey) *Sort {
-	return NewSortLimit(fields, keys, 0, math.MaxInt64)
+	return NewSortLimit(fields, keys, 0, -1)
 }
 
 // NewSortLimit makes a sort that gives only the rows offset+1 to offset+limit; a negative limit is none.
@@ -33,69 +29,39 @@ func NewSortLimit(fields []types.Field, keys []SortKey, offset, limit int64) *So
 	if limit < 0 {
 		limit = math.MaxInt64
 	}
-	s := &Sort{fields: fields, order: keys, offset: offset, limit: min(limit, math.MaxInt64-offset) + offset}
-	s.rows, s.spare = make([]*types.Column, len(fields)), make([]*types.Column, len(fields))
-	for i, f := range fields {
-		s.rows[i], s.spare[i] = types.NewColumn(f.Type, 0), types.NewColumn(f.Type, 0)
+	return &Sort{
+		fields: fields, order: keys, offset: offset, limit: min(limit, math.MaxInt64-offset) + offset,
+		rows: newCollected(fields), spare: newCollected(fields),
 	}
-	return s
 }
 
 // Process keeps the rows.
 func (s *Sort) Process(_ int, b *types.Batch) error {
-	for i, c := range s.rows {
-		c.Gather(b.Cols[i], b.Sel, b.Len)
-	}
-	s.n += b.Rows()
+	s.rows.add(b)
 	// From time to time keep only the rows that can still come out.
-	if s.limit < math.MaxInt32/4 && int64(s.n) >= 2*s.limit+types.BatchRows {
+	if s.limit < math.MaxInt32/4 && int64(s.rows.n) >= 2*s.limit+types.BatchRows {
 		s.prune()
 	}
 	return nil
 }
 
-// sorted gives the row numbers in order.
-func (s *Sort) sorted() []int32 {
-	s.perm = s.perm[:0]
-	for i := range s.n {
-		s.perm = append(s.perm, int32(i))
-	}
-	slices.SortFunc(s.perm, func(a, b int32) int {
-		if c := s.order.compare(s.rows, a, s.rows, b); c != 0 {
-			return c
-		}
-		return int(a) - int(b)
-	})
-	return s.perm
-}
-
 func (s *Sort) prune() {
-	keep := s.sorted()[:s.limit]
+	keep := s.rows.sorted(s.order)[:s.limit]
 	slices.Sort(keep) // back to order of arrival
-	for i, c := range s.spare {
+	for i, c := range s.spare.cols {
 		c.Reset()
-		c.Gather(s.rows[i], keep, s.n)
+		c.Gather(s.rows.cols[i], keep, s.rows.n)
 	}
+	s.spare.n = len(keep)
 	s.rows, s.spare = s.spare, s.rows
-	s.n = len(keep)
 }
 
 // EndInput gives the rows.
 func (s *Sort) EndInput(int) error {
-	perm := s.sorted()
+	perm := s.rows.sorted(s.order)
 	perm = perm[min(s.offset, int64(len(perm))):min(s.limit, int64(len(perm)))]
-	s.out = newOutput(s.ctx.Out, s.fields)
-	for len(perm) > 0 {
-		part := perm[:min(len(perm), types.BatchRows)]
-		perm = perm[len(part):]
-		for i, c := range s.out.Cols {
-			c.Gather(s.rows[i], part, s.n)
-		}
-		s.out.Len = len(part)
-		if err := s.out.flush(); err != nil {
-			return err
-		}
-	}
-	s.rows, s.spare, s.perm, s.n = nil, nil, nil, 0
-	return nil
+	out := newOutput(s.ctx.Out, s.fields)
+	err := s.rows.give(&out, perm, nil)
+	s.rows, s.spare = collected{}, collected{}
+	return err
 }
