@@ -89,7 +89,7 @@ func newOperator(s *opSpec) (op.Operator, error) {
 	case *plan.TemporalSort:
 		return op.NewTemporalSort(in().Fields, sortKeys(n.Keys)), nil
 	case *plan.OverAggregate:
-		if len(n.Order) == 1 && n.Frame.After == 0 && in().Fields[n.Order[0].Column].Type.IsTimeAttr() {
+		if !s.batch {
 			t := n.Order[0].Column
 			return op.NewOver(op.Overing{
 				In: in().Fields, Out: n.Fields, Keys: n.Keys, Time: t, Rowtime: in().Fields[t].Type.Attr == types.Rowtime,
@@ -122,7 +122,13 @@ func newOperator(s *opSpec) (op.Operator, error) {
 		}
 		return op.NewSortLimit(n.Fields, sortKeys(n.Keys), n.Offset, n.Limit), nil
 	case *plan.Rank:
-		if n.Strategy != plan.NoStrategy && n.Func == plan.RowNumber {
+		if s.batch {
+			return op.NewBatchRank(op.BatchRanking{
+				In: in().Fields, Func: op.RankFunc(n.Func), Keys: n.Keys, Order: sortKeys(n.Order), From: n.From, To: n.To,
+				ToColumn: n.ToColumn, Numbered: n.Number,
+			}), nil
+		}
+		if n.Func == plan.RowNumber {
 			return op.NewTopN(op.Ranking{
 				In: in().Fields, Partition: n.Keys, Order: sortKeys(n.Order), From: n.From, To: n.To, ToColumn: n.ToColumn,
 				Numbered: n.Number, Retract: n.Strategy == plan.Retract, Key: rankKey(n.Strategy, n.Key),

@@ -36,6 +36,7 @@ type opSpec struct {
 	stage       stage
 	id          int
 	name        string // with its number: Calc[2]
+	batch       bool
 	fields      []types.Field
 	inputs      []opInput
 	outputs     []*linkSpec
@@ -94,7 +95,7 @@ func cut(g *plan.Graph, cfg *JobConfig) (*jobGraph, error) {
 		}
 		var last *opSpec
 		for _, st := range stages(n) {
-			s := &opSpec{node: n, stage: st, id: n.Base().ID, name: opName(n, st), fields: n.Base().Fields}
+			s := &opSpec{node: n, stage: st, id: n.Base().ID, name: opName(n, st), fields: n.Base().Fields, batch: g.Batch}
 			if last == nil {
 				if err := s.connect(specs); err != nil {
 					return nil, err
