@@ -534,3 +534,108 @@ func TestLatest(t *testing.T) {
 		t.Fatal(m)
 	}
 }
+
+// TestClaimed finds what killed jobs had no time to drop: of the job that is resumed, and of those that it had claimed.
+func TestClaimed(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "checkpoints")
+	s, err := OpenBadgerStore(filepath.Join(root, "store"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for i, c := range []struct {
+		job    string
+		id     int64
+		claims []string
+	}{{"first", 1, nil}, {"other", 9, nil}, {"second", 2, []string{"first"}}, {"third", 3, []string{"second"}}, {"third", 4, nil}} {
+		if err := os.MkdirAll(s.files.(badgerPlaces).path(place{c.job, 1}), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		cp := &Checkpoint{ID: c.id, JobID: c.job, JobName: "job", Created: time.Unix(int64(i), 0)}
+		if _, err := s.Publish(dir, cp, Location{Job: c.job, Attempt: 1, Checkpoint: c.id}, c.claims...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	latest, _ := Latest(dir, "", "job")
+	var got []string
+	for _, m := range Claimed(dir, latest) {
+		got = append(got, fmt.Sprint(m.JobID(), " ", m.Published.Checkpoint))
+	}
+	if want := []string{"first 1", "second 2", "third 3", "third 4"}; !slices.Equal(got, want) {
+		t.Errorf("%q instead of %q", got, want)
+	}
+	if got := Claimed(dir, &Metadata{Savepoint: &Checkpoint{JobID: "other"}}); len(got) != 1 || got[0].Published.Checkpoint != 9 {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestSweep removes databases that no path leads to, and no others.
+func TestSweep(t *testing.T) {
+	root := t.TempDir()
+	open := func() *Store {
+		s, err := OpenBadgerStore(filepath.Join(root, "store"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := open()
+	j := newTestJob(t, newRand(t), nil)
+	j.run(10)
+	for _, job := range []string{"published", "unpublished", "complete", "begun"} {
+		a, err := s.Attempt(job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Begin(1, 0); err != nil {
+			t.Fatal(err)
+		}
+		cp, _, _ := j.checkpoint(t, Freeze{Checkpoint: 1}, a.Sink(1, "op-1", 0))
+		cp.JobID = job
+		if job != "begun" {
+			if err := a.Complete(cp); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if job == "published" || job == "unpublished" {
+			path, err := s.Publish(filepath.Join(root, "check points"), cp, a.Location(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if job == "unpublished" { // killed in the middle of it
+				if err := os.Rename(filepath.Join(path, MetadataFile), filepath.Join(path, "_metadata.inprogress")); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := s.Sweep(); err != nil { // what is in use stays
+			t.Fatal(err)
+		}
+		if err := a.Close(); err != nil {
+			t.Fatal(err)
+		}
+		j = newTestJob(t, newRand(t), nil)
+		j.run(10)
+	}
+	if err := os.MkdirAll(filepath.Join(root, "store", "half", "attempt-1"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open()
+	defer s.Close()
+	if err := s.Sweep(); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := s.files.list(); err != nil || len(all) != 1 || all[0].job != "published" {
+		t.Errorf("%v, %v", all, err)
+	}
+	if dirs, err := os.ReadDir(filepath.Join(root, "check points")); err != nil || len(dirs) != 1 {
+		t.Errorf("%v, %v", dirs, err)
+	}
+	if err := NewMemoryStore().Sweep(); err != nil {
+		t.Error(err)
+	}
+}
