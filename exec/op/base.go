@@ -32,6 +32,24 @@ func (t *timed) Restore(snapshots [][]byte) error { return t.clock.Restore(snaps
 // Close has nothing to release.
 func (t *timed) Close() error { return nil }
 
+// tellTime passes on what a change of an input's idleness did to the clock.
+func tellTime(out Out, c *Clock, moved, changed bool) error {
+	if changed && !c.AllIdle() {
+		if err := out.Idle(false); err != nil {
+			return err
+		}
+	}
+	if moved {
+		if err := out.Watermark(c.Now()); err != nil {
+			return err
+		}
+	}
+	if changed && c.AllIdle() {
+		return out.Idle(true)
+	}
+	return nil
+}
+
 // output is a batch that an operator fills row by row; it goes out when it is full and at the end of every call. Watermarks
 // between rows become marks, so that sparse rows do not make small batches.
 type output struct {
