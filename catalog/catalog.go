@@ -298,6 +298,18 @@ func (c *Catalog) Add(o Object, ifNotExists bool) error {
 	return nil
 }
 
+// Replace stores a table in place of the one of its name, if there is one.
+func (c *Catalog) Replace(t *Table) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := t.ObjectPath()
+	if err := c.wantDatabase(p.Catalog, p.Database); err != nil {
+		return err
+	}
+	c.db(p.Catalog, p.Database).objects[p.Name] = t
+	return nil
+}
+
 func (c *Catalog) wantDatabase(catalog, database string) error {
 	if c.catalogs[catalog] == nil {
 		return Errorf(ValidationError, "Catalog %s does not exist.", catalog)

@@ -66,7 +66,6 @@ func New(o Options) *Cluster {
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
-	c.stores.log = c.log
 	if c.stdout == nil {
 		c.stdout = io.Discard
 	}

@@ -81,7 +81,7 @@ func (j *Job) Restore() RestoreReport { return j.report }
 
 // prepare finds and compares what the job is to be restored from. Nothing of the job runs yet.
 func (j *Job) prepare(ctx context.Context) error {
-	point, claims, err := j.findPoint()
+	point, claim, err := j.findPoint()
 	if err != nil || point == nil {
 		return err
 	}
@@ -99,13 +99,15 @@ func (j *Job) prepare(ctx context.Context) error {
 	j.from, j.lastCompleted = point, s.cp.ID
 	j.lastID = s.cp.ID
 	j.runs = slices.Clone(s.meta.Runs)
-	j.kept.all = append(j.kept.all, claims...)
+	if claim != nil {
+		j.kept.all = append(j.kept.all, *claim)
+	}
 	return nil
 }
 
-// findPoint gives what the configuration asks to restore from, nil for nothing. The checkpoint that Latest finds belongs to
-// the job from then on, and so do older ones that the job which made it would have dropped: claims, the oldest first.
-func (j *Job) findPoint() (point *restorePoint, claims []kept, err error) {
+// findPoint gives what the configuration asks to restore from, nil for nothing. A checkpoint that Latest finds belongs to
+// the job from then on: claim.
+func (j *Job) findPoint() (point *restorePoint, claim *kept, err error) {
 	path := j.cfg.Restore.Path
 	j.report = RestoreReport{Path: path}
 	if path != Latest {
@@ -115,8 +117,7 @@ func (j *Job) findPoint() (point *restorePoint, claims []kept, err error) {
 		return &restorePoint{path: path}, nil, nil
 	}
 	j.report.Path, j.report.Latest = "", true
-	root := j.cluster.publishRoot(&j.cfg)
-	found, unreadable := state.Latest(root, j.cfg.Checkpoint.SavepointDir, j.name)
+	found, unreadable := state.Latest(j.cluster.publishRoot(&j.cfg), j.cfg.Checkpoint.SavepointDir, j.name)
 	for _, u := range unreadable {
 		j.report.Notes = append(j.report.Notes, "not readable: "+u.Error())
 	}
@@ -124,16 +125,16 @@ func (j *Job) findPoint() (point *restorePoint, claims []kept, err error) {
 		return nil, nil, nil
 	}
 	j.report.Path = found.Dir
-	store, err := j.cluster.stores.get(j.cfg.Checkpoint.InMemory)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, c := range state.Claimed(root, found) {
-		if store.Dir() != "" && store.Dir() == c.Published.Store {
-			claims = append(claims, kept{at: c.Published.Location, path: c.Dir})
+	if p := found.Published; p != nil {
+		store, err := j.cluster.stores.get(j.cfg.Checkpoint.InMemory)
+		if err != nil {
+			return nil, nil, err
+		}
+		if store.Dir() == p.Store {
+			claim = &kept{at: p.Location, path: found.Dir}
 		}
 	}
-	return &restorePoint{path: found.Dir}, claims, nil
+	return &restorePoint{path: found.Dir}, claim, nil
 }
 
 // compare checks a snapshot against the job and writes the report.

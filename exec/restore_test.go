@@ -325,39 +325,6 @@ func TestRestoreRefusals(t *testing.T) {
 	}
 }
 
-// TestClaims: a resumed job drops what the jobs before it had retained, once it has a checkpoint of its own. Those that a
-// process left in the middle are found through the checkpoint that is resumed.
-func TestClaims(t *testing.T) {
-	dir := t.TempDir()
-	src, sink := newMemSource(false).split("t-0", kvs(30, 5)...), newMemSink(true)
-	published := func() int {
-		m, err := filepath.Glob(filepath.Join(dir, "checkpoints", "*", "chk-*", "_metadata"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return len(m)
-	}
-	for life, want := range []struct{ retained, published int }{{3, 1}, {3, 2}, {3, 3}, {1, 1}} {
-		src.allow(5 * (life + 1))
-		c := testCluster(t, Options{Dir: dir})
-		ev := listen(c)
-		j := submit(t, c, counting(src, sink), JobConfig{Checkpoint: Checkpointing{Retained: want.retained}, Restore: Restore{Path: Latest}})
-		ev.await(JobRunning, 1)
-		if _, err := j.Checkpoint(within(t)); err != nil {
-			t.Fatal(err)
-		}
-		if n := published(); n != want.published {
-			t.Errorf("life %d: %d checkpoints, want %d", life, n, want.published)
-		}
-		if err := c.Close(within(t)); err != nil {
-			t.Fatal(err)
-		}
-		if left, err := os.ReadDir(storeDir(dir)); err != nil || len(left) != want.published {
-			t.Errorf("life %d: %d databases, want %d, %v", life, len(left), want.published, err)
-		}
-	}
-}
-
 // TestRetention: how many checkpoints stay while a job runs, and what stays when it ends.
 func TestRetention(t *testing.T) {
 	for _, tc := range []struct {

@@ -2,9 +2,7 @@ package exec
 
 import (
 	"errors"
-	"log/slog"
 	"path/filepath"
-	"slices"
 	"sync"
 
 	"runnel/state"
@@ -13,7 +11,6 @@ import (
 // stores are the places where a cluster's jobs keep their checkpoints, opened when first needed.
 type stores struct {
 	dir string // of the badger backend; "" has none
-	log *slog.Logger
 
 	mu     sync.Mutex
 	memory *state.Store
@@ -34,9 +31,6 @@ func (s *stores) get(inMemory bool) (*state.Store, error) {
 		b, err := state.OpenBadgerStore(s.dir)
 		if err != nil {
 			return nil, err
-		}
-		if err := b.Sweep(); err != nil {
-			s.log.Warn("removing what killed processes left", "store", s.dir, "error", err)
 		}
 		s.badger = b
 	}
@@ -148,31 +142,7 @@ func (r *retained) remove(k kept) error {
 	if err != nil {
 		return err
 	}
-	if k.at.Job != r.job.id && !slices.ContainsFunc(r.all, func(o kept) bool { return o != k && o.at.Job == k.at.Job }) {
-		// The last one of a job that was resumed goes with all that its processes left.
-		err := store.Remove(k.at.Job)
-		if k.path != "" {
-			err = errors.Join(err, state.Tidy(filepath.Dir(k.path)))
-		}
-		return err
-	}
-	if err := store.Drop(k.at); !errors.Is(err, state.ErrNoCheckpoint) {
-		return err
-	}
-	return nil // a process was killed while it dropped it
-}
-
-// claims gives the other jobs whose checkpoints the job retains: it was resumed from them.
-func (r *retained) claims() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var jobs []string
-	for _, k := range r.all {
-		if k.at.Job != r.job.id && !slices.Contains(jobs, k.at.Job) {
-			jobs = append(jobs, k.at.Job)
-		}
-	}
-	return jobs
+	return store.Drop(k.at)
 }
 
 // ended notes that an attempt writes no more.
@@ -315,7 +285,7 @@ func (a *attempt) persist(p *pending, cp *state.Checkpoint) (path string, err er
 	loc := at.Location(cp.ID)
 	if root := a.job.cluster.publishRoot(a.cfg); root != "" {
 		// What a new process cannot find must not be committed: it would restore an older checkpoint and write it again.
-		if path, err = store.Publish(root, cp, loc, a.job.kept.claims()...); err != nil {
+		if path, err = store.Publish(root, cp, loc); err != nil {
 			p.begun = nil
 			return "", errors.Join(err, at.Drop(cp.ID))
 		}

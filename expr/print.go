@@ -47,11 +47,27 @@ func (c *Const) String() string {
 
 // String prints FUNCTION(a, b), operators too: +(a, 1).
 func (c *Call) String() string {
-	if len(c.Args) == 0 {
-		return c.Func.Name + "()"
+	args := make([]string, len(c.Args))
+	for i, a := range c.Args {
+		if args[i] = a.String(); c.Bare(i) {
+			args[i], _, _ = strings.Cut(args[i], ":")
+		}
 	}
-	return c.Func.Name + list(c.Args)
+	return c.Func.Name + "(" + strings.Join(args, ", ") + ")"
 }
+
+// Bare reports whether the type of a number among the arguments goes without saying, because the other side of a
+// comparison or of arithmetic has it: >(a, 3) instead of >(a, 3:BIGINT).
+func (c *Call) Bare(i int) bool {
+	if len(c.Args) != 2 || !bareOps[c.Func.Name] {
+		return false
+	}
+	k, ok := c.Args[i].(*Const)
+	_, both := c.Args[1-i].(*Const)
+	return ok && !both && !k.Value.Null && k.T.IsNumeric() && k.T.Optional().Equal(c.Args[1-i].Type().Plain().Optional())
+}
+
+var bareOps = map[string]bool{"=": true, "<>": true, "<": true, "<=": true, ">": true, ">=": true, "+": true, "-": true, "*": true, "/": true}
 
 // String prints CAST(a AS STRING).
 func (c *Cast) String() string {

@@ -64,7 +64,46 @@ func (p *planning) state(n Node) {
 			keep("the rows of each " + columnNames(n.names, n.PrimaryKey))
 		}
 	default:
-		p.stateMore(n, keep)
+		p.rankState(n, ttl, keep)
+	}
+}
+
+// rankState is state for ranks and what depends on time.
+func (p *planning) rankState(n Node, ttl time.Duration, keep func(what string)) {
+	b := n.Base()
+	switch n := n.(type) {
+	case *Rank:
+		switch {
+		case n.Strategy == Retract:
+			keep("every row of each " + keyNames(b.Inputs[0], n.Keys))
+		case n.ToColumn >= 0:
+			keep("the first rows of each " + keyNames(b.Inputs[0], n.Keys))
+		case len(n.Keys) == 0:
+			b.Bound, b.TTL = fmt.Sprintf("%d rows", n.To), ttl
+		default:
+			keep(fmt.Sprintf("%d rows for each %s", n.To, keyNames(b.Inputs[0], n.Keys)))
+		}
+	case *Deduplicate:
+		keep("one row for each " + keyNames(b.Inputs[0], n.Keys))
+	case *OverAggregate:
+		switch {
+		case n.Frame.Before < 0:
+			keep("one entry for each " + keyNames(b.Inputs[0], n.Keys))
+		case n.Frame.Rows:
+			keep(fmt.Sprintf("%d rows for each %s", n.Frame.Before+1, keyNames(b.Inputs[0], n.Keys)))
+		default:
+			b.Bound = "the frame: rows until they are " + spanText(millis(n.Frame.Before)) + " old"
+		}
+	case *GroupWindowAggregate:
+		b.Bound = "the windows that are open: dropped when the watermark passes their end"
+		if n.Lateness > 0 {
+			b.Bound += " by " + spanText(n.Lateness)
+		}
+	case *TemporalJoin:
+		b.TTL = ttl
+		b.Bound = "the versions: the newest one of each " + keyNames(b.Inputs[1], n.RightKeys) + " and those ahead of the watermark"
+	case *WindowRank, *WindowDeduplicate, *WindowJoin:
+		b.Bound = "the windows that are open: dropped when the watermark passes their end"
 	}
 }
 
@@ -130,43 +169,4 @@ func spanText(d time.Duration) string {
 		}
 	}
 	return fmt.Sprintf("%d ms", d.Milliseconds())
-}
-
-// stateMore says what bounds their state.
-func (p *planning) stateMore(n Node, keep func(what string)) {
-	b := n.Base()
-	switch n := n.(type) {
-	case *Rank:
-		switch {
-		case n.Strategy == Retract:
-			keep("every row of each " + keyNames(b.Inputs[0], n.Keys))
-		case n.ToColumn >= 0:
-			keep("the first rows of each " + keyNames(b.Inputs[0], n.Keys))
-		case len(n.Keys) == 0:
-			b.Bound, b.TTL = fmt.Sprintf("%d rows", n.To), p.Config.Duration("table.exec.state.ttl")
-		default:
-			keep(fmt.Sprintf("%d rows for each %s", n.To, keyNames(b.Inputs[0], n.Keys)))
-		}
-	case *Deduplicate:
-		keep("one row for each " + keyNames(b.Inputs[0], n.Keys))
-	case *OverAggregate:
-		switch {
-		case n.Frame.Before < 0:
-			keep("one entry for each " + keyNames(b.Inputs[0], n.Keys))
-		case n.Frame.Rows:
-			keep(fmt.Sprintf("%d rows for each %s", n.Frame.Before+1, keyNames(b.Inputs[0], n.Keys)))
-		default:
-			b.Bound = "the frame: rows until they are " + spanText(millis(n.Frame.Before)) + " old"
-		}
-	case *GroupWindowAggregate:
-		b.Bound = "the windows that are open: dropped when the watermark passes their end"
-		if n.Lateness > 0 {
-			b.Bound += " by " + spanText(n.Lateness)
-		}
-	case *TemporalJoin:
-		b.TTL = p.Config.Duration("table.exec.state.ttl")
-		b.Bound = "the versions: the newest one of each " + keyNames(b.Inputs[1], n.RightKeys) + " and those ahead of the watermark"
-	case *WindowRank, *WindowDeduplicate, *WindowJoin:
-		b.Bound = "the windows that are open: dropped when the watermark passes their end"
-	}
 }

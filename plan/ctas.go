@@ -6,7 +6,8 @@ import (
 )
 
 // CreateTableAs plans CREATE TABLE .. AS and REPLACE TABLE .. AS: the table with the columns of the query, and the job
-// that fills it. It changes nothing in the catalog: the table has to be added before the job is submitted.
+// that fills it. It changes nothing in the catalog: the table has to be added before the job is submitted. With IF NOT
+// EXISTS and a table that exists the table is nil: the job fills the one there is.
 func (p *Planner) CreateTableAs(s *sql.CreateTable, text string) (*catalog.Table, *Graph, error) {
 	if err := checkTableAs(s); err != nil {
 		return nil, nil, err
@@ -20,6 +21,15 @@ func (p *Planner) CreateTableAs(s *sql.CreateTable, text string) (*catalog.Table
 			path.Quoted())
 	}
 	pl := p.begin()
+	ins := &sql.Insert{Span: s.Span, Table: s.Name, Query: s.As}
+	if s.IfNotExists && p.Catalog.Exists(path, false) {
+		sink, err := pl.insert(ins)
+		if err != nil {
+			return nil, nil, err
+		}
+		g, err := pl.finish([]Node{sink}, insertName([]Node{sink}), text)
+		return nil, g, err
+	}
 	r, err := pl.query(s.As, nil)
 	if err != nil {
 		return nil, nil, err
@@ -34,7 +44,6 @@ func (p *Planner) CreateTableAs(s *sql.CreateTable, text string) (*catalog.Table
 	for _, f := range fieldsIn(r.node) {
 		t.Columns = append(t.Columns, catalog.Column{Name: f.Name, Kind: sql.PhysicalColumn, Type: f.Type.Plain()})
 	}
-	ins := &sql.Insert{Span: s.Span, Table: s.Name, Query: s.As}
 	target, err := pl.targetOf(t, ins)
 	if err != nil {
 		return nil, nil, err

@@ -17,10 +17,13 @@ type describer struct {
 	kind  string
 	parts []string
 	expr  func(expr.Expr) string // how expressions are written
+	// columns are those that the expressions read.
+	columns []types.Field
 }
 
-func newDescriber(n Node, expr func(expr.Expr) string) *describer {
-	d := &describer{kind: n.Base().Kind, expr: expr}
+func newDescriber(n Node, write func(expr.Expr) string) *describer {
+	d := &describer{kind: n.Base().Kind, columns: read(n)}
+	d.expr = func(e expr.Expr) string { return write(renamedBy(e, d.columns)) }
 	d.node(n)
 	return d
 }
@@ -89,20 +92,8 @@ func (d *describer) node(n Node) {
 	case *Collect:
 		d.add("table", "*collect*")
 		d.add("fields", names(n.Fields))
-	case *Join:
-		d.add("joinType", joinNames[n.Join])
-		d.add("where", d.joinCondition(n, n.LeftKeys, n.RightKeys, n.NullSafe, n.Cond))
-		d.add("select", names(n.Fields))
-		d.add("leftInputSpec", inputSpec(n.LeftKey, n.LeftUnique))
-		d.add("rightInputSpec", inputSpec(n.RightKey, n.RightUnique))
-	case *IntervalJoin:
-		d.add("joinType", joinNames[n.Join])
-		d.add("windowBounds", fmt.Sprintf("isRowTime=%t, leftLowerBound=%d, leftUpperBound=%d, leftTimeIndex=%d, rightTimeIndex=%d",
-			n.Rowtime, -n.Upper, -n.Lower, n.LeftTime, n.RightTime))
-		d.add("where", d.joinCondition(n, n.LeftKeys, n.RightKeys, n.NullSafe, n.Cond))
-		d.add("select", names(n.Fields))
 	default:
-		d.more(n, in)
+		d.join(n, in)
 	}
 }
 
@@ -166,7 +157,7 @@ func (d *describer) selectText(exprs []expr.Expr, fields []types.Field) string {
 	out := make([]string, len(exprs))
 	for i, e := range exprs {
 		out[i] = d.expr(e)
-		if c, ok := e.(*expr.Col); !ok || c.Name != fields[i].Name {
+		if c, ok := e.(*expr.Col); !ok || c.Index >= len(d.columns) || d.columns[c.Index].Name != fields[i].Name {
 			out[i] += " AS " + fields[i].Name
 		}
 	}
@@ -288,7 +279,7 @@ func (d *describer) joinCondition(n Node, left, right []int, nullSafe []bool, co
 			op = "IS NOT DISTINCT FROM"
 		}
 		l, r := lf[left[i]], rf[right[i]]
-		eq, err := expr.NewCall(op, []expr.Expr{&expr.Col{Name: l.Name, T: l.Type.Plain()}, &expr.Col{Name: r.Name, T: r.Type.Plain()}}, expr.Pos{})
+		eq, err := expr.NewCall(op, []expr.Expr{&expr.Col{Index: left[i], T: l.Type.Plain()}, &expr.Col{Index: len(lf) + right[i], T: r.Type.Plain()}}, expr.Pos{})
 		if err == nil {
 			terms = append(terms, eq)
 		}

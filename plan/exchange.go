@@ -22,24 +22,58 @@ func hashed(in Node, keys []int) Node {
 
 // exchanges puts in front of a node what its state needs: all rows of a key in one place.
 func (p *planning) exchanges(n Node) Node {
-	b := n.Base()
-	switch n := n.(type) {
-	case *ChangelogNormalize:
-		b.Inputs[0] = hashed(b.Inputs[0], n.Keys)
-	case *GroupAggregate:
-		b.Inputs[0] = hashed(b.Inputs[0], n.Keys)
-	case *WindowAggregate:
-		b.Inputs[0] = hashed(b.Inputs[0], n.Keys)
+	in := n.Base().Inputs
+	switch n.(type) {
 	case *Sort, *TemporalSort, *SortLimit, *Limit:
-		b.Inputs[0] = exchange(b.Inputs[0], Singleton, nil)
-	case *Join:
-		b.Inputs[0], b.Inputs[1] = hashed(b.Inputs[0], n.LeftKeys), hashed(b.Inputs[1], n.RightKeys)
-	case *IntervalJoin:
-		b.Inputs[0], b.Inputs[1] = hashed(b.Inputs[0], n.LeftKeys), hashed(b.Inputs[1], n.RightKeys)
-	default:
-		p.exchangesMore(n)
+		in[0] = exchange(in[0], Singleton, nil)
+		return n
+	}
+	if keys, ok := partition(n); ok {
+		in[0] = hashed(in[0], keys)
+	} else if left, right, ok := sides(n); ok {
+		in[0], in[1] = hashed(in[0], left), hashed(in[1], right)
 	}
 	return n
+}
+
+// partition gives the columns by which an operator divides its rows.
+func partition(n Node) (keys []int, ok bool) {
+	switch n := n.(type) {
+	case *ChangelogNormalize:
+		return n.Keys, true
+	case *GroupAggregate:
+		return n.Keys, true
+	case *WindowAggregate:
+		return n.Keys, true
+	case *GroupWindowAggregate:
+		return n.Keys, true
+	case *Rank:
+		return n.Keys, true
+	case *Deduplicate:
+		return n.Keys, true
+	case *WindowRank:
+		return n.Keys, true
+	case *WindowDeduplicate:
+		return n.Keys, true
+	case *OverAggregate:
+		return n.Keys, true
+	}
+	return nil, false
+}
+
+// sides gives the columns that a join compares.
+func sides(n Node) (left, right []int, ok bool) {
+	switch n := n.(type) {
+	case *Join:
+		return n.LeftKeys, n.RightKeys, true
+	case *IntervalJoin:
+		return n.LeftKeys, n.RightKeys, true
+	case *TemporalJoin:
+		return n.LeftKeys, n.RightKeys, true
+	case *WindowJoin:
+		return n.LeftKeys, n.RightKeys, true
+	}
+	return nil, nil, false
 }
 
 // parallelism settles how many subtasks a node has: what a singleton exchange gives goes to one, and so does everything
@@ -112,27 +146,4 @@ func unionParallelism(n *Union) int {
 		return 0
 	}
 	return 1
-}
-
-// exchangesMore distributes the inputs of the same operators.
-func (p *planning) exchangesMore(n Node) {
-	b := n.Base()
-	switch n := n.(type) {
-	case *Rank:
-		b.Inputs[0] = hashed(b.Inputs[0], n.Keys)
-	case *Deduplicate:
-		b.Inputs[0] = hashed(b.Inputs[0], n.Keys)
-	case *OverAggregate:
-		b.Inputs[0] = hashed(b.Inputs[0], n.Keys)
-	case *GroupWindowAggregate:
-		b.Inputs[0] = hashed(b.Inputs[0], n.Keys)
-	case *TemporalJoin:
-		b.Inputs[0], b.Inputs[1] = hashed(b.Inputs[0], n.LeftKeys), hashed(b.Inputs[1], n.RightKeys)
-	case *WindowJoin:
-		b.Inputs[0], b.Inputs[1] = hashed(b.Inputs[0], n.LeftKeys), hashed(b.Inputs[1], n.RightKeys)
-	case *WindowRank:
-		b.Inputs[0] = hashed(b.Inputs[0], n.Keys)
-	case *WindowDeduplicate:
-		b.Inputs[0] = hashed(b.Inputs[0], n.Keys)
-	}
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"runnel/catalog"
-	"runnel/expr"
 	"runnel/sql"
 	"runnel/types"
 )
@@ -19,7 +18,10 @@ func (p *Planner) Explain(e *sql.Explain) (string, error) {
 	if err := checkDetails(e, p.Config.Batch()); err != nil {
 		return "", err
 	}
-	x := &explanation{details: e.Details, batch: p.Config.Batch()}
+	x := &explanation{details: e.Details, batch: p.Config.Batch(), parallelism: p.Config.Int("parallelism.default")}
+	if n := p.Config.Int("table.exec.resource.default-parallelism"); n > 0 {
+		x.parallelism = n
+	}
 	if err := x.plan(p, e.Stmt); err != nil {
 		return "", err
 	}
@@ -43,11 +45,13 @@ func checkDetails(e *sql.Explain, batch bool) error {
 type explanation struct {
 	details []sql.ExplainDetail
 	batch   bool
-	syntax  string
-	graph   *Graph
-	note    string
-	advice  []string
-	advised map[Node]int
+	// parallelism is that of the nodes without one of their own.
+	parallelism int
+	syntax      string
+	graph       *Graph
+	note        string
+	advice      []string
+	advised     map[Node]int
 }
 
 func (x *explanation) wants(d sql.ExplainDetail) bool { return slices.Contains(x.details, d) }
@@ -137,7 +141,7 @@ func (x *explanation) text() string {
 	b.WriteString("\n== Optimized Execution Plan ==\n")
 	x.execution(&b)
 	if x.wants(sql.JSONExecutionPlan) {
-		b.WriteString("\n== Physical Execution Plan ==\n" + jsonPlan(x.graph))
+		b.WriteString("\n== Physical Execution Plan ==\n" + jsonPlan(x.graph, x.parallelism))
 	}
 	if s := x.state(); s != "" {
 		b.WriteString("\n== State ==\n" + s)
@@ -324,6 +328,8 @@ func rowWidth(fields []types.Field) float64 {
 			w += 2
 		case types.Int, types.Float, types.Date, types.Time:
 			w += 4
+		case types.Timestamp, types.TimestampLTZ:
+			w += 12
 		case types.Char, types.Varchar, types.Binary, types.Varbinary:
 			w += min(12, float64(f.Type.Precision))
 		default:
@@ -335,49 +341,3 @@ func rowWidth(fields []types.Field) float64 {
 
 // javaDouble prints a number as Java does: 1.0E8.
 func javaDouble(f float64) string { return string(types.AppendDouble(nil, f)) }
-
-// logicalText draws a query as it was bound.
-func logicalText(n Node) string {
-	var b strings.Builder
-	drawTree(&b, n, "", "", logical)
-	return b.String()
-}
-
-// logical writes a bound node: columns are numbered as $0, $1, ..
-func logical(n Node) string {
-	numbered := func(e expr.Expr) string {
-		return expr.Rewrite(e, func(e expr.Expr) expr.Expr {
-			if c, ok := e.(*expr.Col); ok {
-				return &expr.Col{Index: c.Index, T: c.T}
-			}
-			return e
-		}).String()
-	}
-	d := newDescriber(n, numbered)
-	switch n := n.(type) {
-	case *Scan:
-		d.kind = "LogicalTableScan"
-	case *Calc:
-		d.kind, d.parts = "LogicalProject", nil
-		for i, e := range n.Exprs {
-			d.add(n.Fields[i].Name, numbered(e))
-		}
-		if n.Cond != nil {
-			d.kind = "LogicalFilter"
-			d.parts = []string{"condition=[" + numbered(n.Cond) + "]"}
-		}
-	case *GroupAggregate:
-		d.kind, d.parts = "LogicalAggregate", nil
-		set := make([]string, len(n.Keys))
-		for i, k := range n.Keys {
-			set[i] = itoa(k)
-		}
-		d.add("group", "{"+strings.Join(set, ", ")+"}")
-		for _, a := range n.Aggs {
-			d.add(a.Name, a.Text)
-		}
-	default:
-		d.kind = "Logical" + d.kind
-	}
-	return d.text()
-}

@@ -7,7 +7,7 @@ import (
 )
 
 // jsonPlan writes the graph as Flink's web tools read it. Exchanges are no nodes there but the way between two.
-func jsonPlan(g *Graph) string {
+func jsonPlan(g *Graph, parallelism int) string {
 	var b strings.Builder
 	b.WriteString("{\n  \"nodes\" : [ ")
 	first := true
@@ -19,13 +19,13 @@ func jsonPlan(g *Graph) string {
 			b.WriteString(", ")
 		}
 		first = false
-		jsonNode(&b, n)
+		jsonNode(&b, n, parallelism)
 	}
 	b.WriteString(" ]\n}")
 	return b.String()
 }
 
-func jsonNode(b *strings.Builder, n Node) {
+func jsonNode(b *strings.Builder, n Node, parallelism int) {
 	info := n.Base()
 	kind, pact := fmt.Sprintf("%s[%d]", info.Kind, info.ID), "Operator"
 	switch n := n.(type) {
@@ -38,7 +38,9 @@ func jsonNode(b *strings.Builder, n Node) {
 	case *Collect:
 		kind, pact = "Sink: Collect table sink", "Data Sink"
 	}
-	parallelism := max(info.Parallelism, 1)
+	if info.Parallelism > 0 {
+		parallelism = info.Parallelism
+	}
 	fmt.Fprintf(b, "{\n    \"id\" : %d,\n    \"type\" : %s,\n    \"pact\" : \"%s\",\n    \"contents\" : %s,\n    \"parallelism\" : %d",
 		info.ID, quoted(kind), pact, quoted(fmt.Sprintf("[%d]:%s", info.ID, newDescriber(n, infix).text())), parallelism)
 	if len(info.Inputs) > 0 {

@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"runnel/connectors"
+	"runnel/expr"
 	"runnel/types"
 )
 
-// optimize runs the rules over the tree of one sink.
-func (p *planning) optimize(root Node) (Node, error) {
+// rewrite runs the rules over the tree of one sink.
+func (p *planning) rewrite(root Node) (Node, error) {
 	root = pure(root, p.foldConstants)
 	root = pure(root, mergeCalcs)
 	root = pushConditions(root)
@@ -26,14 +27,16 @@ func (p *planning) optimize(root Node) (Node, error) {
 	if root, err = bottomUp(root, p.refuseRest); err != nil {
 		return nil, err
 	}
+	return root, nil
+}
+
+// physical completes a tree whose nodes are settled: names, sources, exchanges, changelog modes.
+func (p *planning) physical(root Node) (Node, error) {
+	root = pure(root, nameApart)
 	if err := p.replanSources(root); err != nil {
 		return nil, err
 	}
-	root = pure(root, p.exchanges)
-	if root, err = p.infer(root); err != nil {
-		return nil, err
-	}
-	return root, nil
+	return p.infer(pure(root, p.exchanges))
 }
 
 // finish turns the bound trees of a statement into its graph.
@@ -46,8 +49,17 @@ func (p *planning) finish(roots []Node, name, text string) (*Graph, error) {
 	}
 	g := &Graph{JobName: name, SQL: text, Batch: p.batch}
 	r := &reuse{p: p, seen: map[string]Node{}}
+	for i, root := range roots {
+		var err error
+		if roots[i], err = p.rewrite(root); err != nil {
+			return nil, err
+		}
+	}
+	if p.Config.Bool("table.optimizer.reuse-source-enabled") {
+		shareScans(roots)
+	}
 	for _, root := range roots {
-		root, err := p.optimize(root)
+		root, err := p.physical(root)
 		if err != nil {
 			return nil, err
 		}
@@ -204,7 +216,7 @@ func (p *planning) settle(n Node, keys *keyTable) {
 	}
 	retractTexts(n)
 	p.state(n)
-	b.Desc = describe(n)
+
 }
 
 // retractTexts writes the calls of an aggregate over updates as plans do.
@@ -215,20 +227,28 @@ func retractTexts(n Node) {
 	}
 	in := b.Inputs[0].Base()
 	retracts := in.Mode.Has(types.UpdateBefore) || in.Mode.Has(types.Delete)
+	if _, over := n.(*OverAggregate); over {
+		return
+	}
+	aggs := calls(n)
+	for i := range aggs {
+		aggs[i].Text = callText(aggs[i], in.Fields, retracts)
+	}
+}
+
+// calls gives the aggregates of a node.
+func calls(n Node) []expr.AggCall {
 	switch n := n.(type) {
 	case *GroupAggregate:
-		for i := range n.Aggs {
-			n.Aggs[i].Text = callText(n.Aggs[i], in.Fields, retracts)
-		}
-	case *GroupWindowAggregate:
-		for i := range n.Aggs {
-			n.Aggs[i].Text = callText(n.Aggs[i], in.Fields, retracts)
-		}
+		return n.Aggs
 	case *WindowAggregate:
-		for i := range n.Aggs {
-			n.Aggs[i].Text = callText(n.Aggs[i], in.Fields, retracts)
-		}
+		return n.Aggs
+	case *GroupWindowAggregate:
+		return n.Aggs
+	case *OverAggregate:
+		return n.Aggs
 	}
+	return nil
 }
 
 func columnNames(fields []types.Field, cols []int) string {

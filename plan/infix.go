@@ -22,7 +22,9 @@ func infix(e expr.Expr) string {
 	case *expr.Call:
 		args := make([]string, len(e.Args))
 		for i, a := range e.Args {
-			args[i] = infix(a)
+			if args[i] = infix(a); e.Bare(i) {
+				args[i], _, _ = strings.Cut(args[i], ":")
+			}
 		}
 		name := e.Func.Name
 		switch {

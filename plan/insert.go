@@ -37,7 +37,7 @@ func (p *planning) insert(s *sql.Insert) (Node, error) {
 
 // fill binds the query of an INSERT into its target.
 func (p *planning) fill(t *target, s *sql.Insert) (Node, error) {
-	r, err := p.query(s.Query, nil)
+	r, err := p.query(s.Query, &around{whole: true, nulls: true})
 	if err != nil {
 		return nil, err
 	}
@@ -119,6 +119,12 @@ func (t *target) arrange(p *planning, s *sql.Insert, in Node) (Node, error) {
 	same := len(exprs) == len(fieldsIn(in))
 	for i, e := range exprs {
 		ft, tt := e.Type().Plain(), t.fields[i].Type
+		if c, ok := e.(*expr.Col); ok && ft.Kind == types.Null {
+			ft = tt.Nullable(true)
+			typeNulls(in, c.Index, ft)
+			e = expr.NewCol(fieldsIn(in), c.Index)
+			exprs[i] = e
+		}
 		if ft.Kind != types.Null && !expr.ImplicitCast(ft, tt) {
 			return nil, t.mismatch(s, fmt.Sprintf("Incompatible types for sink column '%s' at position %d.", t.fields[i].Name, i), from)
 		}
@@ -134,6 +140,20 @@ func (t *target) arrange(p *planning, s *sql.Insert, in Node) (Node, error) {
 		return in, nil
 	}
 	return newCalc(in, exprs, names, nil), nil
+}
+
+// typeNulls gives the bare NULLs of a column a type.
+func typeNulls(in Node, col int, t types.Type) {
+	null := expr.NewConst(types.NullDatum(), t)
+	switch n := in.(type) {
+	case *Values:
+		for _, r := range n.Rows {
+			r[col] = null
+		}
+	case *Calc:
+		n.Exprs[col] = null
+	}
+	fieldsIn(in)[col].Type = t
 }
 
 // byName puts the expressions of an INSERT with a column list, or with static partition columns, in the table's order.

@@ -67,7 +67,7 @@ func keysOf(n Node, of func(i int) [][]int, ordered bool) [][]int {
 	case *Join:
 		return joinKeys(n.Join, of, n.LeftKeys, n.RightKeys, len(fieldsIn(n.Inputs[0])), ordered)
 	}
-	return moreKeys(n, of, ordered)
+	return rankKeys(n, of, ordered)
 }
 
 func scanKeys(n *Scan) [][]int {
@@ -206,8 +206,8 @@ func joinKeys(kind JoinKind, of func(int) [][]int, lk, rk []int, nl int, ordered
 	return distinctKeys(keys)
 }
 
-// moreKeys derives the keys of the operators over ranks, time and windows.
-func moreKeys(n Node, of func(int) [][]int, ordered bool) [][]int {
+// rankKeys derives the keys of ranks and of what depends on time.
+func rankKeys(n Node, of func(int) [][]int, ordered bool) [][]int {
 	switch n := n.(type) {
 	case *Rank:
 		if n.From == 1 && n.To == 1 && !n.Number {

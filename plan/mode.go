@@ -137,11 +137,23 @@ func (m *modes) gives(n Node, in []changes) changes {
 			return inserts
 		}
 		return allChanges
-	case *SortLimit, *ChangelogNormalize:
+	case *SortLimit, *Rank, *ChangelogNormalize:
 		if m.p.batch {
 			return inserts
 		}
 		return allChanges
+	case *Deduplicate:
+		if !n.Rowtime && !n.Last {
+			return inserts
+		}
+		return allChanges
+	case *GroupWindowAggregate:
+		if n.Early != nil || n.Late != nil {
+			return inserts | updates
+		}
+		return inserts
+	case *TemporalJoin:
+		return in[0]
 	case *Join:
 		if m.p.batch {
 			return inserts
@@ -150,9 +162,6 @@ func (m *modes) gives(n Node, in []changes) changes {
 			return in[0] | in[1]
 		}
 		return allChanges
-	}
-	if given, ok := m.givesMore(n, in); ok {
-		return given
 	}
 	if passing[n.Base().Kind] || n.Base().Kind == "Sink" {
 		var all changes
@@ -209,12 +218,9 @@ func (m *modes) encode(n Node, want encoding) *choice {
 		return &choice{node: n}
 	case *ChangelogNormalize:
 		return m.with(n, want, onlyAfter)
-	case *GroupAggregate, *WindowAggregate, *Limit, *Sort:
-		if c := m.with(n, want, beforeAndAfter); c != nil {
-			return c
-		}
-		return nil
-	case *SortLimit:
+	case *GroupAggregate, *WindowAggregate, *GroupWindowAggregate, *Limit, *Sort:
+		return m.with(n, want, beforeAndAfter)
+	case *SortLimit, *Rank:
 		return m.encodeRank(n, want)
 	case *Calc:
 		if n.Cond != nil && want == onlyAfter {
@@ -223,9 +229,8 @@ func (m *modes) encode(n Node, want encoding) *choice {
 		return m.with(n, want, want)
 	case *Join:
 		return m.encodeJoin(n, want)
-	}
-	if c, ok := m.encodeMore(n, want); ok {
-		return c
+	case *TemporalJoin:
+		return m.encodeTemporal(n, want)
 	}
 	if insertOnly[n.Base().Kind] != "" {
 		return m.with(n, want, noUpdates)
@@ -271,9 +276,21 @@ func (m *modes) encodeJoin(n *Join, want encoding) *choice {
 				return nil
 			}
 		}
-		// A padded or hidden row changes its partner without an update of its own, unless nothing updates at all.
 	}
 	return m.with(n, want, below)
+}
+
+// encodeTemporal passes the question on to the left side; the versions on the right may come in any encoding.
+func (m *modes) encodeTemporal(n *TemporalJoin, want encoding) *choice {
+	left := m.encode(n.Inputs[0], want)
+	right := m.encode(n.Inputs[1], onlyAfter)
+	if right == nil {
+		right = m.encode(n.Inputs[1], beforeAndAfter)
+	}
+	if left == nil || right == nil {
+		return nil
+	}
+	return &choice{node: n, enc: left.enc, in: []*choice{left, right}}
 }
 
 // apply sets the modes of a choice and puts DropUpdateBefore nodes in.

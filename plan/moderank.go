@@ -1,72 +1,5 @@
 package plan
 
-import (
-	"runnel/types"
-)
-
-// givesMore is gives for the operators over ranks, time and windows; ok is false for the others.
-func (m *modes) givesMore(n Node, in []changes) (given changes, ok bool) {
-	switch n := n.(type) {
-	case *Rank:
-		if m.p.batch {
-			return inserts, true
-		}
-		return allChanges, true
-	case *GroupWindowAggregate:
-		if n.Early != nil || n.Late != nil {
-			return inserts | updates, true
-		}
-		return inserts, true
-	case *TemporalJoin:
-		return in[0], true
-	case *Deduplicate:
-		if !n.Rowtime && !n.Last {
-			return inserts, true
-		}
-		return allChanges, true
-	}
-	return 0, false
-}
-
-// encodeMore is encode for the same operators.
-func (m *modes) encodeMore(n Node, want encoding) (*choice, bool) {
-	switch n := n.(type) {
-	case *Union:
-		return m.encodeUnion(n, want), true
-	case *Rank:
-		return m.encodeRank(n, want), true
-	case *GroupWindowAggregate:
-		return m.with(n, want, beforeAndAfter), true
-	case *TemporalJoin:
-		left := m.encode(n.Inputs[0], want)
-		if left == nil {
-			return nil, true
-		}
-		right := m.encode(n.Inputs[1], onlyAfter)
-		if right == nil {
-			right = m.encode(n.Inputs[1], beforeAndAfter)
-		}
-		if right == nil {
-			return nil, true
-		}
-		return &choice{node: n, enc: left.enc, in: []*choice{left, right}}, true
-	}
-	return nil, false
-}
-
-// encodeUnion asks the updating inputs for one encoding.
-func (m *modes) encodeUnion(n *Union, want encoding) *choice {
-	c := &choice{node: n, enc: want}
-	for _, i := range n.Inputs {
-		in := m.encode(i, want)
-		if in == nil {
-			return nil
-		}
-		c.in = append(c.in, in)
-	}
-	return c
-}
-
 // encodeRank tries the strategies of a top-N in order of their cost.
 func (m *modes) encodeRank(n Node, want encoding) *choice {
 	if m.p.batch {
@@ -141,6 +74,3 @@ func skipExchange(n Node) Node {
 	}
 	return n
 }
-
-// insertsOnly reports whether a node's changes are inserts.
-func insertsOnly(n Node) bool { return n.Base().Mode == types.InsertOnly }

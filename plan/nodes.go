@@ -52,23 +52,21 @@ func renamed(in Node, names []string) Node {
 
 // unique makes names different from one another, as joins and nested rows want them: a second id becomes id0.
 func unique(fields []types.Field) []types.Field {
-	seen := make(map[string]bool, len(fields))
-	for _, f := range fields {
-		seen[f.Name] = true
-	}
 	used := map[string]bool{}
 	out := make([]types.Field, len(fields))
 	for i, f := range fields {
-		name := f.Name
-		for n := 0; used[name]; n++ {
-			if name = f.Name + itoa(n); seen[name] {
-				name = f.Name
-				continue
-			}
-		}
-		used[name] = true
-		f.Name = name
+		f.Name = unused(f.Name, used)
 		out[i] = f
 	}
+	return out
+}
+
+// unused gives name, or the first of name0, name1 .. that is not used yet, and marks it as used.
+func unused(name string, used map[string]bool) string {
+	out := name
+	for n := 0; used[out]; n++ {
+		out = name + itoa(n)
+	}
+	used[out] = true
 	return out
 }

@@ -276,11 +276,10 @@ func (o *overing) seal(s *selected) error {
 	}
 	f := fieldsIn(node)
 	pre := &columns{exprs: columnExprs(f), names: fieldNames(f)}
-	n := len(f)
 	var groups []*OverAggregate
 	place := make([][2]int, len(o.calls)) // group and position of each call
 	for i := range o.calls {
-		g, at := o.group1(&groups, &o.calls[i], pre, remap)
+		g, at := o.join(&groups, &o.calls[i], pre, remap)
 		place[i] = [2]int{g, at}
 	}
 	node = newCalc(node, pre.exprs, pre.names, nil)
@@ -310,7 +309,6 @@ func (o *overing) seal(s *selected) error {
 			return i
 		})
 	}
-	_ = n
 	s.in = node
 	for i := range s.exprs {
 		s.exprs[i] = over(s.exprs[i])
@@ -321,8 +319,8 @@ func (o *overing) seal(s *selected) error {
 	return nil
 }
 
-// group1 puts a call with the others of the same window.
-func (o *overing) group1(groups *[]*OverAggregate, k *overCall, pre *columns, remap func(expr.Expr) expr.Expr) (group, at int) {
+// join puts a call to the others of the same window.
+func (o *overing) join(groups *[]*OverAggregate, k *overCall, pre *columns, remap func(expr.Expr) expr.Expr) (group, at int) {
 	a := &OverAggregate{Frame: k.frame}
 	a.Kind, a.Base().Pos = "OverAggregate", pos(k.at)
 	for _, e := range k.keys {

@@ -153,15 +153,7 @@ func prune(n Node, need needs) (Node, moves) {
 	case *WindowAggregate:
 		return pruneWindow(n, need)
 	case *WindowTableFunction:
-		below := slices.Clone(need[:len(need)-3])
-		below.add(n.Window.Column)
-		below.add(n.Window.Partition...)
-		m := below.into(n, 0)
-		w := len(fieldsIn(in[0]))
-		m = append(m, w, w+1, w+2)
-		n.Fields = carried(n.Fields, append(slices.Clone(fieldsIn(in[0])), n.Fields[len(n.Fields)-3:]...), m)
-		n.Window.Column, n.Window.Partition = m[n.Window.Column], m.all(n.Window.Partition)
-		return n, m
+		return pruneAssigner(n, need)
 	case *Sort:
 		m := pruneSorted(n, need, n.Keys)
 		n.Keys = m.keys(n.Keys)
@@ -180,7 +172,21 @@ func prune(n Node, need needs) (Node, moves) {
 		n.Base().Inputs[0] = exactly(in[0], allNeeds(in[0]))
 		return n, identity(len(fieldsIn(n)))
 	}
-	return pruneMore(n, need)
+	return pruneJoin(n, need)
+}
+
+// pruneAssigner prunes a window table function: its three columns stay.
+func pruneAssigner(n *WindowTableFunction, need needs) (Node, moves) {
+	below := slices.Clone(need[:len(need)-3])
+	below.add(n.Window.Column)
+	below.add(n.Window.Partition...)
+	m := below.into(n, 0)
+	in := fieldsIn(n.Inputs[0])
+	w := len(in)
+	m = append(m, w, w+1, w+2)
+	n.Fields = carried(n.Fields, append(slices.Clone(in), n.Fields[len(n.Fields)-3:]...), m)
+	n.Window.Column, n.Window.Partition = m[n.Window.Column], m.all(n.Window.Partition)
+	return n, m
 }
 
 // into prunes input i of n.
@@ -354,8 +360,8 @@ func pruneSorted(n Node, need needs, keys []SortKey) moves {
 	return m
 }
 
-// pruneMore prunes joins and the operators over windows and ranks.
-func pruneMore(n Node, need needs) (Node, moves) {
+// pruneJoin prunes joins, and leaves the rest to pruneRanks.
+func pruneJoin(n Node, need needs) (Node, moves) {
 	switch n := n.(type) {
 	case *Join:
 		need.readJoin(n, n.Cond, n.LeftKeys, n.RightKeys)

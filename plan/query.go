@@ -16,6 +16,9 @@ type around struct {
 	with              *withName
 	catalog, database string
 	ttl               map[string]time.Duration // STATE_TTL of the SELECT around
+	// whole is set for the query of a statement: its columns get names that differ. nulls is set where a bare NULL may be
+	// a column, because an INSERT says what it is.
+	whole, nulls bool
 }
 
 // withName is a name of a WITH clause; later ones see earlier ones.
@@ -31,7 +34,14 @@ type result struct{ node Node }
 // query binds a query expression. env is nil for one that stands alone.
 func (p *planning) query(q *sql.Query, env *around) (*result, error) {
 	if env == nil {
-		env = &around{}
+		env = &around{whole: true}
+	}
+	top := *env
+	top.nulls = top.nulls && len(q.OrderBy) == 0 && q.Limit == nil && q.Offset == nil
+	if top.whole {
+		inner := *env
+		inner.whole, inner.nulls = false, false
+		env = &inner
 	}
 	if p.depth++; p.depth > maxDepth {
 		return nil, refuse(tableError, q, "Queries and views are nested more than %d deep.", maxDepth)
@@ -45,9 +55,12 @@ func (p *planning) query(q *sql.Query, env *around) (*result, error) {
 		env = &around{outer: env.outer, catalog: env.catalog, database: env.database,
 			with: &withName{next: env.with, def: c, env: &inner}}
 	}
-	body, err := p.body(q.Body, env)
+	body, err := p.body(q.Body, env, top.nulls)
 	if err != nil {
 		return nil, err
+	}
+	if top.whole {
+		body.nameApart()
 	}
 	n, err := p.ordered(q, body)
 	if err != nil {
@@ -86,15 +99,27 @@ func (s *selected) node() (Node, error) {
 // whole is a body of which nothing is left to compute.
 func whole(n Node) *selected { return &selected{in: n} }
 
-func (p *planning) body(b sql.QueryBody, env *around) (*selected, error) {
+// nameApart gives columns of the same name different ones: a second id becomes id0.
+func (s *selected) nameApart() {
+	if s.exprs == nil {
+		s.in = renamed(s.in, fieldNames(unique(fieldsIn(s.in))))
+		return
+	}
+	used := map[string]bool{}
+	for i, name := range s.names {
+		s.names[i] = unused(name, used)
+	}
+}
+
+func (p *planning) body(b sql.QueryBody, env *around, nulls bool) (*selected, error) {
 	switch b := b.(type) {
 	case *sql.Select:
-		return p.selectBody(b, env)
+		return p.selectBody(b, env, nulls)
 	case *sql.SetOp:
 		n, err := p.setOp(b, env)
 		return whole(n), err
 	case *sql.Values:
-		n, err := p.values(b, env)
+		n, err := p.values(b, env, nulls)
 		return whole(n), err
 	case *sql.TableQuery:
 		n, err := p.tableName(&sql.TableName{Span: b.Span, Name: b.Name}, env)
@@ -262,7 +287,7 @@ func (p *planning) limited(in Node, keys []SortKey, offset, limit int64, q *sql.
 }
 
 // values binds VALUES: constant rows, or, where a row holds a call, expressions that are evaluated when the job starts.
-func (p *planning) values(v *sql.Values, env *around) (Node, error) {
+func (p *planning) values(v *sql.Values, env *around, nulls bool) (Node, error) {
 	b := p.binder(&scope{parent: env.outer})
 	var rows [][]expr.Expr
 	for _, r := range v.Rows {
@@ -290,7 +315,7 @@ func (p *planning) values(v *sql.Values, env *around) (Node, error) {
 		if !ok {
 			return nil, refuse(nameError, v.Rows[0], "Values passed to VALUES operator must have compatible types")
 		}
-		if t.Kind == types.Null {
+		if t.Kind == types.Null && !nulls {
 			return nil, refuse(nameError, v.Rows[0], "Illegal use of 'NULL'").Cure("Give it a type: CAST(NULL AS INT).")
 		}
 		for i := range rows {

@@ -2,9 +2,12 @@ package plan
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"runnel/expr"
+	"runnel/types"
 )
 
 // reuse shares equal parts of the trees of a statement.
@@ -56,17 +59,35 @@ func number(g *Graph) {
 		}
 		g.Nodes = append(g.Nodes, n)
 		n.Base().ID = len(g.Nodes)
+		n.Base().Desc = describe(n) // the names below may be those of another reader
 	}
 	for _, s := range g.Sinks {
 		visit(s)
 	}
 }
 
+// nameless describes a node without the names of its columns.
+func nameless(n Node) string {
+	b, aggs := n.Base(), calls(n)
+	fields, named := b.Fields, slices.Clone(aggs)
+	b.Fields = slices.Clone(fields)
+	for i := range b.Fields {
+		b.Fields[i].Name = itoa(i)
+	}
+	for i := range aggs {
+		aggs[i].Name = ""
+	}
+	text := describe(n)
+	b.Fields = fields
+	copy(aggs, named)
+	return text
+}
+
 // digestNode is the same for nodes that do the same to the same inputs.
 func digestNode(n Node) string {
 	var b strings.Builder
 	info := n.Base()
-	fmt.Fprintf(&b, "%s|%s|%d|%v", describe(n), info.Mode, info.Parallelism, info.TTL)
+	fmt.Fprintf(&b, "%s|%s|%d|%v", nameless(n), info.Mode, info.Parallelism, info.TTL)
 	for _, in := range info.Inputs {
 		fmt.Fprintf(&b, "|%p", in)
 	}
@@ -163,4 +184,92 @@ func deterministic(n *Calc) bool {
 		}
 	}
 	return n.Cond == nil || expr.Deterministic(n.Cond)
+}
+
+// shareScans lets the scans of a table read the same columns, so that it is read once: those that any of them wants. Calcs
+// on top give each reader its own.
+func shareScans(roots []Node) {
+	same := map[string][]*Scan{}
+	for _, r := range roots {
+		pure(r, func(n Node) Node {
+			if s, ok := n.(*Scan); ok && s.plan != nil {
+				key := fmt.Sprint(s.Table.Name, s.Table.Options)
+				same[key] = append(same[key], s)
+			}
+			return n
+		})
+	}
+	for i, r := range roots {
+		roots[i] = pure(pure(r, func(n Node) Node {
+			switch n := n.(type) {
+			case *Scan:
+				if n.plan != nil {
+					return n.widened(same[fmt.Sprint(n.Table.Name, n.Table.Options)])
+				}
+			case *WatermarkAssigner:
+				return n.lowered()
+			}
+			return n
+		}), mergeCalcs)
+	}
+}
+
+// widened gives a scan that reads what all of scans read, and on it the columns of this one.
+func (n *Scan) widened(scans []*Scan) Node {
+	fields := map[int]types.Field{}
+	for _, s := range scans {
+		for i, c := range s.Columns {
+			fields[c] = s.Fields[i]
+		}
+	}
+	if len(fields) == len(n.Columns) {
+		return n
+	}
+	wide := *n
+	wide.Columns, wide.Fields = slices.Sorted(maps.Keys(fields)), nil
+	for _, c := range wide.Columns {
+		wide.Fields = append(wide.Fields, fields[c])
+	}
+	at := make(moves, len(n.Columns))
+	for i, c := range n.Columns {
+		at[i] = slices.Index(wide.Columns, c)
+	}
+	if n.Mark != nil {
+		m := *n.Mark
+		if m.Column >= 0 {
+			m.Column = at[m.Column]
+		}
+		m.Expr = at.expr(m.Expr)
+		wide.Mark = &m
+	}
+	exprs := make([]expr.Expr, len(at))
+	for i, c := range at {
+		exprs[i] = expr.NewCol(wide.Fields, c)
+	}
+	return newCalc(&wide, exprs, fieldNames(n.Fields), nil)
+}
+
+// lowered puts a WatermarkAssigner below a projection, next to the scan, so that it is shared with it.
+func (n *WatermarkAssigner) lowered() Node {
+	c, ok := n.Inputs[0].(*Calc)
+	if !ok || c.Cond != nil {
+		return n
+	}
+	from := make(moves, len(c.Exprs))
+	for i, e := range c.Exprs {
+		col, ok := e.(*expr.Col)
+		if !ok {
+			return n
+		}
+		from[i] = col.Index
+	}
+	low, m := *n, *n.Mark
+	m.Column, m.Expr = from[m.Column], from.expr(m.Expr)
+	low.Mark, low.Inputs, low.Fields = &m, c.Inputs, slices.Clone(fieldsIn(c.Inputs[0]))
+	low.Fields[m.Column] = n.Fields[n.Mark.Column]
+	exprs := make([]expr.Expr, len(from))
+	for i, k := range from {
+		exprs[i] = expr.NewCol(low.Fields, k)
+	}
+	return newCalc(&low, exprs, fieldNames(n.Fields), nil)
 }

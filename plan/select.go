@@ -14,17 +14,19 @@ type selecting struct {
 	stmt *sql.Select
 	sc   *scope // of the FROM clause
 	in   Node   // what has been bound so far; its columns begin with those of sc
+	// nulls allows a bare NULL in the select list.
+	nulls bool
 }
 
 // selectBody binds a SELECT up to its select list.
-func (p *planning) selectBody(s *sql.Select, env *around) (*selected, error) {
+func (p *planning) selectBody(s *sql.Select, env *around, nulls bool) (*selected, error) {
 	hints, err := p.queryHints(s.Hints)
 	if err != nil {
 		return nil, err
 	}
 	own := *env
 	own.ttl = hints.ttl
-	b := &selecting{p: p, env: &own, stmt: s}
+	b := &selecting{p: p, env: &own, stmt: s, nulls: nulls && s.Quantifier != sql.Distinct && s.GroupBy == nil}
 	if s.Stream {
 		return nil, unsupported(s, "SELECT STREAM is")
 	}
@@ -118,10 +120,13 @@ type item struct {
 // expandItems expands * and names the columns as Flink does.
 func (b *selecting) expandItems() ([]item, error) {
 	var items []item
+	used := map[string]bool{}
 	for _, it := range b.stmt.Items {
 		star, ok := it.Expr.(*sql.Star)
 		if !ok {
-			items = append(items, item{expr: it.Expr, name: itemName(it, len(items)), col: -1})
+			name := itemName(it, len(items))
+			used[name] = true
+			items = append(items, item{expr: it.Expr, name: name, col: -1})
 			continue
 		}
 		fields, err := b.rowStar(star)
@@ -137,7 +142,7 @@ func (b *selecting) expandItems() ([]item, error) {
 			return nil, err
 		}
 		for _, c := range cols {
-			items = append(items, item{name: b.sc.fields[c].Name, col: c})
+			items = append(items, item{name: unused(b.sc.fields[c].Name, used), col: c})
 		}
 	}
 	return items, nil
@@ -254,7 +259,7 @@ func (b *selecting) bindItem(it item, x *binder) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.Type().Kind == types.Null {
+	if e.Type().Kind == types.Null && !b.nulls {
 		return nil, refuse(nameError, it.expr, "Illegal use of 'NULL'").Cure("Give it a type: CAST(NULL AS INT).")
 	}
 	return e, nil

@@ -16,7 +16,7 @@ func (p *planning) setOp(s *sql.SetOp, env *around) (Node, error) {
 	}
 	var parts []Node
 	for _, b := range p.flatten(s) {
-		body, err := p.body(b, env)
+		body, err := p.body(b, env, false)
 		if err != nil {
 			return nil, err
 		}

@@ -400,11 +400,7 @@ func pullCalc(n *Calc) (Node, []expr.Expr, bool) {
 	c := *n
 	c.Info.Inputs = []Node{in}
 	c.Exprs, c.Fields = slices.Clone(n.Exprs), slices.Clone(n.Fields)
-	for i, e := range c.Exprs {
-		if isOuter(e) { // EXISTS (SELECT o.x ..): nobody reads the column, or the check refuses it
-			c.Exprs[i] = e
-		}
-	}
+	// EXISTS (SELECT o.x ..) keeps its outer column: nobody reads it, or the check refuses it.
 	var own []expr.Expr
 	for _, k := range expr.Conjuncts(n.Cond) {
 		if isOuter(k) {

@@ -9,7 +9,6 @@ import (
 
 	"runnel/catalog"
 	"runnel/sql"
-	"runnel/types"
 )
 
 // ddl changes the catalog.
@@ -27,62 +26,25 @@ func (s *Session) ddl(ctx context.Context, stmt sql.Stmt, text string) (*Result,
 	return &Result{Kind: Done}, nil
 }
 
-// createAs makes the table of CREATE TABLE .. AS and starts the job that fills it. As in Flink the table stays when the
-// job fails, a replaced one is gone when its successor is made, and IF NOT EXISTS fills a table that is there already.
+// createAs makes the table of CREATE TABLE .. AS or REPLACE TABLE .. AS and starts the job that fills it. As in Flink the
+// table stays when the job fails, a replaced one is gone when its successor is made, and IF NOT EXISTS fills a table that
+// is there already.
 func (s *Session) createAs(ctx context.Context, t *sql.CreateTable, text string) (*Result, error) {
-	if t.Temporary || len(t.Elements) > 0 {
-		return nil, unsupported(t)
-	}
-	path, err := s.opts.Catalog.Resolve(t.Name)
+	table, g, err := s.planner().CreateTableAs(t, text)
 	if err != nil {
 		return nil, err
 	}
-	exists := s.opts.Catalog.Exists(path, false)
-	if t.Replace && !exists {
-		return nil, catalog.Errorf(catalog.TableError, "The table %s to be replaced doesn't exist. You can try to use CREATE TABLE AS statement or CREATE OR REPLACE TABLE AS statement.",
-			path.Quoted()).Node(t.Name)
+	switch {
+	case table == nil: // IF NOT EXISTS, and it does
+	case t.Replace || t.OrReplace:
+		err = s.opts.Catalog.Replace(table)
+	default:
+		err = s.opts.Catalog.Add(table, false)
 	}
-	fill := []*sql.Insert{{Span: t.Span, Table: t.Name, Query: t.As}}
-	if t.IfNotExists && exists {
-		return s.insert(ctx, fill, text)
-	}
-	g, err := s.planner().Query(t.As, text)
 	if err != nil {
 		return nil, err
 	}
-	plain, err := withColumns(t, g.Sinks[0].Base().Fields)
-	if err != nil {
-		return nil, err
-	}
-	if exists && (t.Replace || t.OrReplace) {
-		// The new table is checked while the old one is still there.
-		if _, err := s.opts.Catalog.NewTable(plain, s.planner()); err != nil {
-			return nil, err
-		}
-		if _, err := s.opts.Catalog.Apply(&sql.Drop{Span: t.Span, Object: sql.ObjectTable, Name: t.Name}, s.planner()); err != nil {
-			return nil, err
-		}
-	}
-	if _, err := s.opts.Catalog.Apply(plain, s.planner()); err != nil {
-		return nil, err
-	}
-	return s.insert(ctx, fill, text)
-}
-
-// withColumns is the CREATE TABLE of a CREATE TABLE .. AS, with the columns of its query.
-func withColumns(t *sql.CreateTable, fields []types.Field) (*sql.CreateTable, error) {
-	var cols []string
-	for _, f := range fields {
-		cols = append(cols, sql.Quote(f.Name)+" "+f.Type.Plain().String())
-	}
-	typed, err := sql.Parse("CREATE TABLE t (" + strings.Join(cols, ", ") + ")")
-	if err != nil {
-		return nil, fmt.Errorf("schema of the query: %w", err)
-	}
-	plain := *t
-	plain.As, plain.Replace, plain.OrReplace = nil, false, false
-	plain.Elements = typed.(*sql.CreateTable).Elements
-	return &plain, nil
+	return s.start(ctx, g)
 }
 
 // refused answers the statements that no connector here can carry out, as Flink would where it refuses them for a reason of

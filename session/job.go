@@ -38,6 +38,11 @@ func (s *Session) insert(ctx context.Context, inserts []*sql.Insert, text string
 	if err != nil {
 		return nil, err
 	}
+	return s.start(ctx, g)
+}
+
+// start submits the job of a statement, and waits for it where table.dml-sync says so.
+func (s *Session) start(ctx context.Context, g *plan.Graph) (*Result, error) {
 	if s.opts.CheckOnly {
 		return s.checked(g)
 	}

@@ -38,10 +38,6 @@ type badgerPlaces string
 // readyFile stands in the directory of every database that was made to its end.
 const readyFile = "READY"
 
-// pathsFile lists the directories in which checkpoints of a database have been published, absolute and as seen from the
-// database. It is empty at first.
-const pathsFile = "PATHS"
-
 // removing is the prefix of directories that are about to go.
 const removing = ".removing-"
 
@@ -90,61 +86,6 @@ func (b badgerPlaces) list() ([]place, error) {
 	}
 	slices.SortFunc(all, comparePlaces)
 	return all, nil
-}
-
-// publishing notes, durably, that a path in dir is going to lead to the place.
-func (b badgerPlaces) publishing(p place, dir string) error {
-	at := b.path(p)
-	lines := dir
-	if rel, err := filepath.Rel(at, dir); err == nil {
-		lines += "\n" + rel
-	}
-	name := filepath.Join(at, pathsFile)
-	old, err := os.ReadFile(name)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	if strings.Contains("\n"+string(old), "\n"+lines+"\n") {
-		return nil
-	}
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(lines + "\n")
-	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// stray says whether no path leads to the place: it was not made to its end, or none of its checkpoints is published. What
-// cannot be told is none. dirs are where they were published.
-func (b badgerPlaces) stray(p place) (yes bool, dirs []string) {
-	at := b.path(p)
-	if _, err := os.Stat(filepath.Join(at, readyFile)); err != nil {
-		return errors.Is(err, os.ErrNotExist), nil
-	}
-	text, err := os.ReadFile(filepath.Join(at, pathsFile))
-	if err != nil {
-		return false, nil
-	}
-	for dir := range strings.Lines(string(text)) {
-		if dir = strings.TrimSuffix(dir, "\n"); !filepath.IsAbs(dir) {
-			dir = filepath.Join(at, dir)
-		} else if !isDir(filepath.Dir(dir)) {
-			return false, nil // it may come back
-		}
-		dirs = append(dirs, dir)
-		files, err := filepath.Glob(filepath.Join(escapeGlob(dir), "chk-*", MetadataFile))
-		if err != nil {
-			return false, nil
-		}
-		for _, f := range files {
-			m, err := ReadMetadata(f)
-			if err != nil || m.Published == nil || m.Published.Location.Attempt == p.attempt {
-				return false, nil
-			}
-		}
-	}
-	return true, dirs
 }
 
 // remove renames before it deletes, so that half a database is never taken for a whole one. What an earlier removal
@@ -196,11 +137,6 @@ func (k *badgerKV) database() (*badger.DB, error) {
 	}
 	if err := os.MkdirAll(k.path, 0o755); err != nil {
 		return nil, err
-	}
-	if _, err := os.Stat(filepath.Join(k.path, readyFile)); errors.Is(err, os.ErrNotExist) {
-		if err := os.WriteFile(filepath.Join(k.path, pathsFile), nil, 0o644); err != nil {
-			return nil, err
-		}
 	}
 	if err := removeEmptyLogs(k.path); err != nil {
 		return nil, fmt.Errorf("opening %s: %w", k.path, err)

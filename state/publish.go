@@ -23,15 +23,13 @@ type Published struct {
 	Store      string    `json:"store"`              // directory of the store
 	Relative   string    `json:"relative,omitempty"` // the same, seen from the directory of the file
 	Location   Location  `json:"location"`
-	// Claims are the jobs that this one was resumed from and whose checkpoints it has not dropped yet: they are its own.
-	Claims []string `json:"claims,omitempty"`
 }
 
 const publishedFormat = "checkpoint"
 
 // Publish makes a completed checkpoint of a store on disk a path to restore from: dir/<job id>/chk-<n>/_metadata. It is
-// written last, when the checkpoint is durable. See Published for claims.
-func (s *Store) Publish(dir string, cp *Checkpoint, at Location, claims ...string) (path string, err error) {
+// written last, when the checkpoint is durable.
+func (s *Store) Publish(dir string, cp *Checkpoint, at Location) (path string, err error) {
 	if s.Dir() == "" {
 		return "", fmt.Errorf("publishing %s: a store in memory has no path", at)
 	}
@@ -44,15 +42,11 @@ func (s *Store) Publish(dir string, cp *Checkpoint, at Location, claims ...strin
 		return "", fmt.Errorf("publishing %s: %w", at, err)
 	}
 	p := Published{Format: publishedFormat, Version: checkpointVersion, JobID: cp.JobID, JobName: cp.JobName,
-		Checkpoint: cp.ID, Created: cp.Created, Store: s.Dir(), Location: at, Claims: claims}
+		Checkpoint: cp.ID, Created: cp.Created, Store: s.Dir(), Location: at}
 	if rel, err := filepath.Rel(path, s.Dir()); err == nil {
 		p.Relative = filepath.ToSlash(rel)
 	}
-	err = badgerPlaces(s.Dir()).publishing(place{at.Job, at.Attempt}, filepath.Dir(path))
-	if err == nil {
-		err = writeMetadata(path, p)
-	}
-	if err != nil {
+	if err := writeMetadata(path, p); err != nil {
 		return "", fmt.Errorf("publishing %s: %w", at, err)
 	}
 	return path, nil
@@ -70,38 +64,11 @@ func Unpublish(path string) error {
 	return nil
 }
 
-// Tidy removes what a killed process left in the directory of a job's published checkpoints: those without _metadata, and
-// then the directory itself if nothing else is in it.
-func Tidy(dir string) error {
-	paths, err := filepath.Glob(filepath.Join(escapeGlob(dir), "chk-*"))
-	if err != nil {
-		return fmt.Errorf("tidying %s: %w", dir, err)
-	}
-	for _, p := range paths {
-		if _, err := os.Stat(filepath.Join(p, MetadataFile)); !errors.Is(err, os.ErrNotExist) {
-			continue
-		}
-		if err := os.RemoveAll(p); err != nil {
-			return fmt.Errorf("tidying %s: %w", dir, err)
-		}
-	}
-	_ = os.Remove(dir) // fails as long as there is something
-	return nil
-}
-
 // Metadata is a _metadata file: of a savepoint, or of a published checkpoint.
 type Metadata struct {
 	Dir       string
 	Savepoint *Checkpoint // nil: Published is set
 	Published *Published
-}
-
-// JobID is the job that wrote it.
-func (m *Metadata) JobID() string {
-	if m.Savepoint != nil {
-		return m.Savepoint.JobID
-	}
-	return m.Published.JobID
 }
 
 // JobName is the name of the job that wrote it.
@@ -255,25 +222,4 @@ func Latest(checkpoints, savepoints, jobName string) (*Metadata, []error) {
 		return m, unreadable
 	}
 	return nil, unreadable
-}
-
-// Claimed gives the published checkpoints in a directory that belong to whoever goes on from m: those of its job, and of
-// the jobs that it claims. The oldest come first. What a killed job had no time to drop is among them.
-func Claimed(checkpoints string, m *Metadata) []*Metadata {
-	all, _ := Find(checkpoints, "")
-	jobs := map[string]bool{m.JobID(): true}
-	for grown := true; grown; {
-		before := len(jobs)
-		for _, c := range all {
-			if jobs[c.JobID()] {
-				for _, j := range c.Published.Claims {
-					jobs[j] = true
-				}
-			}
-		}
-		grown = len(jobs) > before
-	}
-	all = slices.DeleteFunc(all, func(c *Metadata) bool { return !jobs[c.JobID()] })
-	slices.Reverse(all)
-	return all
 }

@@ -230,31 +230,6 @@ func (s *Store) Prune(keep []Location) error {
 	return s.removeWhere(func(p place) bool { return !kept[p] })
 }
 
-// Sweep deletes what killed processes left on disk and no path leads to: databases that were not made to their end, and
-// those none of whose checkpoints is published. No other process may use the store.
-func (s *Store) Sweep() error {
-	if s.Dir() == "" {
-		return nil
-	}
-	files := badgerPlaces(s.Dir())
-	s.mu.Lock()
-	used := maps.Clone(s.open)
-	s.mu.Unlock()
-	var dirs []string
-	err := s.removeWhere(func(p place) bool {
-		if used[p] != nil {
-			return false
-		}
-		yes, at := files.stray(p)
-		dirs = append(dirs, at...)
-		return yes
-	})
-	for _, dir := range dirs {
-		err = errors.Join(err, Tidy(dir))
-	}
-	return err
-}
-
 func (s *Store) removeWhere(gone func(place) bool) error {
 	all, err := s.files.list()
 	if err != nil {

@@ -8,8 +8,64 @@ import (
 	"runnel/types"
 )
 
-// more describes the operators over ranks, time and windows.
-func (d *describer) more(n Node, in []types.Field) {
+// join describes what brings rows together.
+func (d *describer) join(n Node, in []types.Field) {
+	switch n := n.(type) {
+	case *Join:
+		d.add("joinType", joinNames[n.Join])
+		d.add("where", d.joinCondition(n, n.LeftKeys, n.RightKeys, n.NullSafe, n.Cond))
+		d.add("select", names(n.Fields))
+		d.add("leftInputSpec", inputSpec(n.LeftKey, n.LeftUnique))
+		d.add("rightInputSpec", inputSpec(n.RightKey, n.RightUnique))
+	case *IntervalJoin:
+		d.add("joinType", joinNames[n.Join])
+		d.add("windowBounds", fmt.Sprintf("isRowTime=%t, leftLowerBound=%d, leftUpperBound=%d, leftTimeIndex=%d, rightTimeIndex=%d",
+			n.Rowtime, -n.Upper, -n.Lower, n.LeftTime, n.RightTime))
+		d.add("where", d.joinCondition(n, n.LeftKeys, n.RightKeys, n.NullSafe, n.Cond))
+		d.add("select", names(n.Fields))
+	case *TemporalJoin:
+		d.add("joinType", joinNames[n.Join])
+		d.add("where", d.joinCondition(n, n.LeftKeys, n.RightKeys, nil, n.Cond))
+		right := fieldsIn(n.Inputs[1])
+		d.add("time", in[n.LeftTime].Name+" of "+right[n.RightTime].Name)
+		d.add("select", names(n.Fields))
+	case *LookupJoin:
+		d.add("table", n.Table.Name)
+		d.add("joinType", joinNames[n.Join])
+		var keys []string
+		for i, k := range n.Keys {
+			keys = append(keys, n.Table.Columns[k].Name+"="+in[n.LeftKeys[i]].Name)
+		}
+		d.add("lookup", strings.Join(keys, ", "))
+		if n.Cond != nil {
+			d.add("joinCondition", d.expr(n.Cond))
+		}
+		d.add("select", names(n.Fields))
+	case *WindowJoin:
+		d.add("leftWindow", windowText(n.Window, in, true, n.LeftStart, n.LeftEnd))
+		d.add("rightWindow", windowText(n.Window, fieldsIn(n.Inputs[1]), true, n.RightStart, n.RightEnd))
+		d.add("joinType", joinNames[n.Join])
+		d.add("where", d.joinCondition(n, n.LeftKeys, n.RightKeys, n.NullSafe, n.Cond))
+		d.add("select", names(n.Fields))
+	case *Correlate:
+		fn := [...]string{UnnestRows: "$UNNEST_ROWS$1", ReplicateRows: "$REPLICATE_ROWS$1"}[n.Func]
+		args := make([]string, len(n.Args))
+		for i, a := range n.Args {
+			args[i] = d.expr(a)
+		}
+		d.add("invocation", fn+"("+strings.Join(args, ", ")+")")
+		d.add("select", names(n.Fields))
+		d.add("joinType", [...]string{Inner: "INNER", Left: "LEFT"}[n.Join])
+		if n.Cond != nil {
+			d.add("condition", d.expr(n.Cond))
+		}
+	default:
+		d.rank(n, in)
+	}
+}
+
+// rank describes ranks and what depends on time.
+func (d *describer) rank(n Node, in []types.Field) {
 	switch n := n.(type) {
 	case *Rank:
 		d.add("strategy", strategyText(n.Strategy, n.Key))
@@ -57,42 +113,6 @@ func (d *describer) more(n Node, in []types.Field) {
 		d.add("select", aggText(in, n.Keys, n.Aggs, props))
 		if text := emitText(n); text != "" {
 			d.add("emit", text)
-		}
-	case *TemporalJoin:
-		d.add("joinType", joinNames[n.Join])
-		d.add("where", d.joinCondition(n, n.LeftKeys, n.RightKeys, nil, n.Cond))
-		right := fieldsIn(n.Inputs[1])
-		d.add("time", in[n.LeftTime].Name+" of "+right[n.RightTime].Name)
-		d.add("select", names(n.Fields))
-	case *LookupJoin:
-		d.add("table", n.Table.Name)
-		d.add("joinType", joinNames[n.Join])
-		var keys []string
-		for i, k := range n.Keys {
-			keys = append(keys, n.Table.Columns[k].Name+"="+in[n.LeftKeys[i]].Name)
-		}
-		d.add("lookup", strings.Join(keys, ", "))
-		if n.Cond != nil {
-			d.add("joinCondition", d.expr(n.Cond))
-		}
-		d.add("select", names(n.Fields))
-	case *WindowJoin:
-		d.add("leftWindow", windowText(n.Window, in, true, n.LeftStart, n.LeftEnd))
-		d.add("rightWindow", windowText(n.Window, fieldsIn(n.Inputs[1]), true, n.RightStart, n.RightEnd))
-		d.add("joinType", joinNames[n.Join])
-		d.add("where", d.joinCondition(n, n.LeftKeys, n.RightKeys, n.NullSafe, n.Cond))
-		d.add("select", names(n.Fields))
-	case *Correlate:
-		fn := [...]string{UnnestRows: "$UNNEST_ROWS$1", ReplicateRows: "$REPLICATE_ROWS$1"}[n.Func]
-		args := make([]string, len(n.Args))
-		for i, a := range n.Args {
-			args[i] = d.expr(a)
-		}
-		d.add("invocation", fn+"("+strings.Join(args, ", ")+")")
-		d.add("select", names(n.Fields))
-		d.add("joinType", [...]string{Inner: "INNER", Left: "LEFT"}[n.Join])
-		if n.Cond != nil {
-			d.add("condition", d.expr(n.Cond))
 		}
 	default:
 		d.add("select", names(n.Base().Fields))
