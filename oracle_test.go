@@ -95,10 +95,6 @@ func TestOracle(t *testing.T) {
 // agree runs a case and says how it differs from what Flink gave.
 func agree(t *testing.T, c *testkit.Case, s testkit.Setting, level testkit.Level, otherWords map[string]string) string {
 	t.Helper()
-	s.Set = append(s.Set, [2]string{"table.dml-sync", "true"})
-	if s.StopAfter > 0 {
-		s.Set = s.Set[:len(s.Set)-1]
-	}
 	got, err := testkit.Run(s, c.Text)
 	if err != nil {
 		return err.Error()
@@ -156,4 +152,45 @@ func refused(c *testkit.Case, err error, otherWords map[string]string) string {
 		return ""
 	}
 	return fmt.Sprintf("refused in other words: %s\nwant: %s", text, want)
+}
+
+// TestOracleParallel runs the recorded cases at other parallelisms, and with a stop in the middle and a start from the
+// savepoint at another parallelism. What is left when the changelog is applied must be the same. Cases in which the order
+// of arrival from several subtasks decides are listed in order.txt.
+func TestOracleParallel(t *testing.T) {
+	pending, order := listFile(t, "pending.txt"), listFile(t, "order.txt")
+	if len(order) > 10 {
+		t.Errorf("%d cases in order.txt, at most 10 are left out", len(order))
+	}
+	variants := []struct {
+		name     string
+		s        testkit.Setting
+		parallel bool
+	}{
+		{"parallelism 2", testkit.Setting{Parallelism: 2, PollRows: 3}, true},
+		{"parallelism 4", testkit.Setting{Parallelism: 4, PollRows: 1}, true},
+		{"stopped, 1 to 1", testkit.Setting{Parallelism: 1, StopAfter: 4, Then: 1, PollRows: 1}, false},
+		{"stopped, 1 to 4", testkit.Setting{Parallelism: 1, StopAfter: 3, Then: 4, PollRows: 1}, true},
+		{"stopped, 2 to 1", testkit.Setting{Parallelism: 2, StopAfter: 2, Then: 1, PollRows: 1}, true},
+	}
+	for _, c := range loadCases(t) {
+		if c.Error != nil || pending[c.Name] != "" {
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			for _, v := range variants {
+				if v.parallel && order[c.Name] != "" {
+					continue
+				}
+				s := setting(t)
+				s.Dir = scratch(t)
+				v.s.Connectors, v.s.Formats, v.s.Dir = s.Connectors, s.Formats, s.Dir
+				v.s.Set = [][2]string{{"state.backend.type", "hashmap"}}
+				if why := agree(t, c, v.s, testkit.Final, nil); why != "" {
+					t.Errorf("%s: %s", v.name, why)
+				}
+			}
+		})
+	}
 }

@@ -85,10 +85,13 @@ def main():
         r = done[test['name']] = {'name': test['name']}
         try:
             r['changes'] = run(base, test, False)
+        except Refused as e:
+            r['error'] = str(e)
+        try:
             if test['batch']:
                 r['batch'] = run(base, test, True)
         except Refused as e:
-            r['error'] = str(e)
+            print('batch:', str(e)[:200])  # more may run in batch mode here than there
         print(test['name'], r.get('error', '')[:200], len(r.get('changes', [])), flush=True)
         json.dump(list(done.values()), open(path, 'w'), indent=1)
 

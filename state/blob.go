@@ -82,6 +82,7 @@ func blobSum(b []byte) uint32 {
 type blobWriter struct {
 	sink  Sink
 	ckpt  int64
+	owned Range // the key groups of the subtask
 	seq   uint32
 	words []uint64 // scratch for one record
 
@@ -123,8 +124,7 @@ func (w *blobWriter) record(group int32, words []uint64) error {
 		w.open()
 	}
 	w.buf = appendWords(w.buf, words)
-	w.count(group)
-	return nil
+	return w.count(group)
 }
 
 // sliceRecord adds a record of a slice: its time and the encoded record.
@@ -137,16 +137,15 @@ func (w *blobWriter) sliceRecord(time int64, rec []uint64) error {
 	}
 	w.buf = binary.LittleEndian.AppendUint64(w.buf, uint64(time))
 	w.buf = appendWords(w.buf, rec)
-	w.count(int32(rec[0] >> groupShift & 0xFFFF))
-	return nil
+	return w.count(int32(rec[0] >> groupShift & 0xFFFF))
 }
 
 // recordAll adds a record that every key group must see.
 func (w *blobWriter) recordAll(words []uint64) error {
-	if err := w.record(0, words); err != nil {
+	if err := w.record(w.owned.First, words); err != nil {
 		return err
 	}
-	w.last = maxGroups - 1
+	w.first, w.last = 0, maxGroups-1
 	return nil
 }
 
@@ -157,10 +156,15 @@ func appendWords(b []byte, words []uint64) []byte {
 	return b
 }
 
-// count notes that a record of the group was added to buf.
-func (w *blobWriter) count(group int32) {
+// count notes that a record of the group was added to buf. A group of another subtask means that an operator computes keys
+// otherwise than the exchange in front of it: a restore at another parallelism would not find the record.
+func (w *blobWriter) count(group int32) error {
+	if !w.owned.Has(group) {
+		return fmt.Errorf("a record is in key group %d, its subtask owns %d to %d", group, w.owned.First, w.owned.Last)
+	}
 	w.first, w.last = min(w.first, group), max(w.last, group)
 	w.records++
+	return nil
 }
 
 // end finishes the part.

@@ -132,7 +132,7 @@ func (k *Keyed) Freeze(f Freeze) {
 	}
 	k.frozen, k.open, k.at = f, true, 0
 	k.count++
-	k.w = blobWriter{ckpt: f.Checkpoint}
+	k.w = blobWriter{ckpt: f.Checkpoint, owned: k.groups}
 	for _, s := range k.states {
 		s.layouts(func(l *layout) {
 			l.cur, l.closed = l.closed, l.cur

@@ -225,3 +225,22 @@ func TestSlicesMemory(t *testing.T) {
 		t.Errorf("%d bytes are held in the end", size)
 	}
 }
+
+// A record whose key group belongs to another subtask would be lost at the next change of parallelism: it ends the
+// checkpoint.
+func TestForeignKeyGroup(t *testing.T) {
+	k := NewKeyed(Config{Operator: "Op[1]", Groups: Range{0, 3}})
+	s, err := k.Slices(Descriptor{Format: 1, Name: "s"}, SlicesSpec{Values: []Value{{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Open(1).Upsert(Key{Words: []uint64{7}, Hash: 7, Group: 4})
+	k.Freeze(Freeze{Checkpoint: 1})
+	if _, err := k.Drain(10, discard{}); err == nil || !strings.Contains(err.Error(), "key group 4, its subtask owns 0 to 3") {
+		t.Error(err)
+	}
+}
+
+type discard struct{}
+
+func (discard) Put(BlobRef, []byte) error { return nil }

@@ -12,15 +12,30 @@ type batchKeys struct {
 	cols   []int
 	groups int // number of key groups
 	group  []int32
+	owner  *batchKeys // the part of the key that the key group comes from; nil for all of it
 }
 
 func newBatchKeys(fields []types.Field, cols []int, groups int) batchKeys {
 	return batchKeys{codec: types.NewKeyCodec(fieldTypes(fields, cols)), cols: cols, groups: groups}
 }
 
+// newOwnedKeys makes keys of cols and further columns, whose key group is that of cols alone: the exchange in front of the
+// operator distributes by these, and a restored key must be found where its rows go.
+func newOwnedKeys(fields []types.Field, cols []int, groups int, further ...int) batchKeys {
+	owner := newBatchKeys(fields, cols, groups)
+	k := newBatchKeys(fields, append(cols[:len(cols):len(cols)], further...), groups)
+	k.owner = &owner
+	return k
+}
+
 // encode encodes the keys of the live rows of b.
 func (k *batchKeys) encode(b *types.Batch) {
 	k.codec.Encode(b, k.cols, &k.Keys)
+	if k.owner != nil {
+		k.owner.encode(b)
+		k.group = k.owner.group
+		return
+	}
 	k.group = types.KeyGroups(k.group[:0], k.Hash, k.groups)
 }
 

@@ -94,11 +94,10 @@ func (w *WindowAggregate) Open(ctx *Context) error {
 	}
 	w.shared = !w.spec.Attached && w.spec.Window.Kind != Tumble && w.spec.Window.Size%w.spec.Window.Slide == 0 &&
 		w.aggs.mergeable() && !w.separate
-	keys := w.spec.Keys
+	w.keys = newBatchKeys(w.spec.In, w.spec.Keys, ctx.MaxParallelism)
 	if w.spec.Attached { // windows that end together may have begun apart
-		keys = append(keys[:len(keys):len(keys)], w.spec.StartCol)
+		w.keys = newOwnedKeys(w.spec.In, w.spec.Keys, ctx.MaxParallelism, w.spec.StartCol)
 	}
-	w.keys = newBatchKeys(w.spec.In, keys, ctx.MaxParallelism)
 	if w.slices, err = ctx.State.Slices(w.descriptor(), state.SlicesSpec{Values: w.aggs.values}); err != nil {
 		return err
 	}

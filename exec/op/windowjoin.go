@@ -76,12 +76,11 @@ func (j *WindowJoin) Open(ctx *Context) error {
 				s.strict = append(s.strict, c)
 			}
 		}
-		cols := append(s.Keys[:len(s.Keys):len(s.Keys)], s.StartCol)
-		s.keys = newBatchKeys(s.Fields, cols, ctx.MaxParallelism)
+		s.keys = newOwnedKeys(s.Fields, s.Keys, ctx.MaxParallelism, s.StartCol)
 		s.rows = newRowBytes(s.Fields)
 		s.late = ctx.Counter(name + "NumLateRecordsDropped")
 		s.batch = types.NewBatch(s.Fields)
-		d := state.Descriptor{Format: types.RowCodecVersion, Name: name, Key: keyColumns(s.Fields, cols), Values: rowInfos(s.Fields)}
+		d := state.Descriptor{Format: types.RowCodecVersion, Name: name, Key: keyColumns(s.Fields, s.keys.cols), Values: rowInfos(s.Fields)}
 		if j.wall.loc != nil {
 			d.Zone = j.wall.loc.String()
 		}

@@ -19,7 +19,7 @@ func windowJoinRig(kind JoinKind) (rig, *WindowJoining) {
 	}
 	return rig{
 		make: func() Operator { return NewWindowJoin(*s) }, in: [][]types.Field{s.Left.Fields, s.Right.Fields}, out: out,
-		keys: [][]int{{0, 2}, {0, 2}}, check: Check{Mode: types.InsertOnly}, bag: true,
+		keys: [][]int{{0}, {0}}, check: Check{Mode: types.InsertOnly}, bag: true,
 	}, s
 }
 

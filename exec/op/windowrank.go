@@ -51,8 +51,7 @@ func (w *WindowRank) Open(ctx *Context) error {
 	if w.spec.Zoned {
 		w.wall = newWall(ctx.Env.Zone)
 	}
-	keys := append(w.spec.Keys[:len(w.spec.Keys):len(w.spec.Keys)], w.spec.StartCol)
-	w.keys = newBatchKeys(w.spec.In, keys, ctx.MaxParallelism)
+	w.keys = newOwnedKeys(w.spec.In, w.spec.Keys, ctx.MaxParallelism, w.spec.StartCol)
 	w.rows = newRowBytes(w.spec.In)
 	w.late = ctx.Counter("numLateRecordsDropped")
 	fields := w.spec.In
@@ -61,7 +60,7 @@ func (w *WindowRank) Open(ctx *Context) error {
 	}
 	w.out = newOutput(ctx.Out, fields)
 	w.rowsOf, w.markOf = w.apply, w.advance
-	d := state.Descriptor{Format: types.RowCodecVersion, Name: "rows", Key: keyColumns(w.spec.In, keys), Values: rowInfos(w.spec.In)}
+	d := state.Descriptor{Format: types.RowCodecVersion, Name: "rows", Key: keyColumns(w.spec.In, w.keys.cols), Values: rowInfos(w.spec.In)}
 	for _, k := range w.spec.Order {
 		d.Bounds += sortKeyText(w.spec.In, k) + "; "
 	}

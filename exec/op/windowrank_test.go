@@ -14,7 +14,7 @@ func windowRankRig(spec WindowRanking, order string) rig {
 		out = append(out[:4:4], fieldsOf("rank bigint!")...)
 	}
 	return rig{
-		make: func() Operator { return NewWindowRank(spec) }, in: [][]types.Field{spec.In}, out: out, keys: [][]int{{0, 2}},
+		make: func() Operator { return NewWindowRank(spec) }, in: [][]types.Field{spec.In}, out: out, keys: [][]int{{0}},
 		check: Check{Mode: types.InsertOnly},
 	}
 }
@@ -56,7 +56,7 @@ func TestWindowRankDeduplicates(t *testing.T) {
 	spec := WindowRanking{
 		In: f, StartCol: 2, EndCol: 3, Keys: []int{0}, Order: keysOf(f, "ts desc"), From: 1, To: 1, LastOfEqual: true,
 	}
-	r := rig{make: func() Operator { return NewWindowRank(spec) }, in: [][]types.Field{f}, out: f, keys: [][]int{{0, 2}}}
+	r := rig{make: func() Operator { return NewWindowRank(spec) }, in: [][]types.Field{f}, out: f, keys: [][]int{{0}}}
 	trace := `
 		+I a 1 0 10000 5000
 		+I a 2 0 10000 6000

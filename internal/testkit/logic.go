@@ -259,12 +259,9 @@ func (p *player) captured(ctx context.Context, query string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var cols []string
-	for i, f := range fields {
-		cols = append(cols, fmt.Sprintf("`c%d` %s", i, f.Type.Plain().Optional()))
-	}
-	_, err = p.session.Execute(ctx, fmt.Sprintf("CREATE TABLE %s (%s) WITH ('connector' = 'capture')", unnamed, strings.Join(cols, ", ")))
-	return "INSERT INTO " + unnamed + " " + query, err
+	ddl, insert := captureInto(fields, query)
+	_, err = p.session.Execute(ctx, ddl)
+	return insert, err
 }
 
 // stage is a stretch of the script: rows up to a limit, or time that passes.

@@ -1,25 +1,51 @@
 package testkit
 
 import (
+	"math"
 	"sync"
 
 	"runnel/connectors"
 )
 
-// Pause makes the sources of a job rest after a number of rows each, so that a test can stop it there.
+// Pause makes the sources of a job rest, so that a test can act there: before their first row until Open is called, and
+// after a number of rows each.
 type Pause struct {
 	mu      sync.Mutex
-	after   int // rows per reader; negative: never rest
+	open    bool
+	after   int // rows per reader
 	reached chan struct{}
 	waiting int // readers with splits that have not come to rest or to their end
 	once    sync.Once
+	wakes   []func()
 }
 
-// NewPause makes readers rest after the given number of rows.
-func NewPause(after int) *Pause { return &Pause{after: after, reached: make(chan struct{})} }
+// NewPause makes readers rest after the given number of rows, negative for never, and before the first one if held.
+func NewPause(after int, held bool) *Pause {
+	if after < 0 {
+		after = math.MaxInt
+	}
+	return &Pause{after: after, open: !held, reached: make(chan struct{})}
+}
 
 // Reached is closed when every reader that has got a split by then rests or has ended.
 func (p *Pause) Reached() <-chan struct{} { return p.reached }
+
+// Open lets readers begin.
+func (p *Pause) Open() {
+	p.mu.Lock()
+	p.open = true
+	wakes := p.wakes
+	p.mu.Unlock()
+	for _, w := range wakes {
+		w()
+	}
+}
+
+func (p *Pause) held() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.open
+}
 
 // Wrap gives a connector whose readers rest.
 func (p *Pause) Wrap(c connectors.Connector) connectors.Connector {
@@ -35,9 +61,12 @@ func (p *Pause) Wrap(c connectors.Connector) connectors.Connector {
 		read := s.Read
 		s.Read = func(env connectors.Env, wake func()) (connectors.Reader, error) {
 			r, err := read(env, wake)
-			if err != nil || p.after < 0 {
+			if err != nil {
 				return r, err
 			}
+			p.mu.Lock()
+			p.wakes = append(p.wakes, wake)
+			p.mu.Unlock()
 			return &resting{Reader: r, p: p, left: p.after}, nil
 		}
 		return s, nil
@@ -62,6 +91,7 @@ type resting struct {
 	done   bool
 }
 
+// Assign counts the reader among those that are waited for.
 func (r *resting) Assign(splits []connectors.Split) error {
 	if r.splits == 0 && !r.done {
 		r.p.mu.Lock()
@@ -74,7 +104,7 @@ func (r *resting) Assign(splits []connectors.Split) error {
 
 // Poll gives whole batches until enough rows have been given.
 func (r *resting) Poll() (connectors.Polled, error) {
-	if r.done {
+	if r.done || r.p.held() {
 		return connectors.Polled{}, nil
 	}
 	if r.left <= 0 {

@@ -15,6 +15,7 @@ import (
 	"runnel/exec"
 	"runnel/session"
 	"runnel/sql"
+	"runnel/types"
 )
 
 // patience is how long a case may take before it counts as hanging.
@@ -49,6 +50,7 @@ type runner struct {
 	cluster *exec.Cluster
 	config  *catalog.Config
 	pause   *Pause
+	events  *eventLog
 	capture *Capture
 	out     lockedBuffer
 	outcome Outcome
@@ -75,17 +77,14 @@ func (l *lockedBuffer) String() string {
 func Run(s Setting, text string) (o Outcome, err error) {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), patience, errors.New("the case hangs"))
 	defer cancel()
-	r := &runner{s: s, capture: NewCapture(), config: catalog.NewConfig()}
-	r.pause = NewPause(-1)
-	if s.StopAfter > 0 {
-		r.pause = NewPause(s.StopAfter)
-	}
-	r.cluster = exec.New(exec.Options{Slots: 8, Dir: s.Dir, Stdout: &r.out, Stderr: &r.out, PollRows: s.PollRows})
+	r := &runner{s: s, capture: NewCapture(), config: catalog.NewConfig(), events: newEventLog()}
+	r.cluster = exec.New(exec.Options{Slots: 8, Dir: s.Dir, Clock: newTestClock(), Stdout: &r.out, Stderr: &r.out, PollRows: s.PollRows, Check: true})
 	defer func() {
 		if cerr := r.cluster.Close(ctx); err == nil && cerr != nil {
 			err = cerr
 		}
 	}()
+	r.cluster.Subscribe(r.events.add)
 	list := []connectors.Connector{r.capture.Connector()}
 	for _, c := range s.Connectors {
 		if c.Source != nil {
@@ -136,6 +135,11 @@ func (r *runner) statement(ctx context.Context, text string) error {
 			return err
 		}
 	}
+	after := -1
+	if r.s.StopAfter > 0 && resumable(text) {
+		after = r.s.StopAfter
+	}
+	r.pause = NewPause(after, !r.config.Batch() && r.config.Int("parallelism.default") > 1)
 	res, err := r.session.Execute(ctx, text)
 	if err != nil {
 		return err
@@ -144,10 +148,42 @@ func (r *runner) statement(ctx context.Context, text string) error {
 	case session.Query:
 		defer res.Rows.Close()
 		r.outcome.Select = nil
+		if err := r.begin(ctx, res.JobID); err != nil {
+			return err
+		}
 		return r.collect(ctx, res)
 	case session.Submitted:
 		return r.job(ctx, res.JobID, text)
 	}
+	return nil
+}
+
+// resumable reports whether a statement can be said again to go on with its job.
+func resumable(text string) bool {
+	s, err := sql.Parse(text)
+	if err != nil {
+		return false
+	}
+	switch s.(type) {
+	case *sql.Insert, *sql.StatementSet:
+		return true
+	}
+	return false
+}
+
+// begin lets the sources of a job give rows, once those of its subtasks that have no splits have said so everywhere.
+func (r *runner) begin(ctx context.Context, id string) error {
+	j, ok := r.cluster.Job(id)
+	if !ok || !r.pause.held() {
+		return nil
+	}
+	if err := r.events.running(ctx, j); err != nil {
+		return err
+	}
+	if _, err := j.Checkpoint(ctx); err != nil && !ended(j) && !finishing(err) {
+		return err
+	}
+	r.pause.Open()
 	return nil
 }
 
@@ -181,17 +217,44 @@ func (r *runner) captured(ctx context.Context, query string) error {
 	if err != nil {
 		return err
 	}
-	var cols []string
-	for i, f := range fields {
-		cols = append(cols, fmt.Sprintf("`c%d` %s", i, f.Type.Plain().Optional()))
-	}
-	name := unnamed
-	if err := r.statement(ctx, fmt.Sprintf("CREATE TABLE %s (%s) WITH ('connector' = 'capture')", name, strings.Join(cols, ", "))); err != nil {
+	ddl, insert := captureInto(fields, query)
+	if err := r.statement(ctx, ddl); err != nil {
 		return err
 	}
-	err = r.statement(ctx, "INSERT INTO "+name+" "+query)
+	err = r.statement(ctx, insert)
 	r.outcome.Select = r.capture.Changes()
 	return err
+}
+
+// captureInto gives the DDL of a capturing table and an INSERT into it of a query with the given fields. What no table
+// can hold is cast to text. A sink takes at most one time attribute: where there may be several, none is kept.
+func captureInto(fields []types.Field, query string) (ddl, insert string) {
+	times := 0
+	for _, f := range fields {
+		if f.Type.Kind == types.Timestamp || f.Type.Kind == types.TimestampLTZ {
+			times++
+		}
+	}
+	var cols, names, exprs []string
+	plain := true
+	for i, f := range fields {
+		name := fmt.Sprintf("`c%d`", i)
+		t := f.Type.Plain().Optional()
+		expr := name
+		switch {
+		case t.IsInterval():
+			t = types.String()
+			expr, plain = "CAST("+name+" AS STRING)", false
+		case times > 1 && (t.Kind == types.Timestamp || t.Kind == types.TimestampLTZ):
+			expr, plain = fmt.Sprintf("CAST(%s AS %s)", name, t), false
+		}
+		cols, names, exprs = append(cols, name+" "+t.String()), append(names, name), append(exprs, expr)
+	}
+	ddl = fmt.Sprintf("CREATE TABLE %s (%s) WITH ('connector' = 'capture')", unnamed, strings.Join(cols, ", "))
+	if plain {
+		return ddl, "INSERT INTO " + unnamed + " " + query
+	}
+	return ddl, fmt.Sprintf("INSERT INTO %s SELECT %s FROM (%s) AS q (%s)", unnamed, strings.Join(exprs, ", "), query, strings.Join(names, ", "))
 }
 
 // job waits for a job's end, stopping and starting it again on the way if the setting says so.
@@ -200,7 +263,10 @@ func (r *runner) job(ctx context.Context, id, text string) error {
 	if !ok {
 		return fmt.Errorf("job %s is gone", id)
 	}
-	if r.s.StopAfter <= 0 {
+	if err := r.begin(ctx, id); err != nil {
+		return err
+	}
+	if r.s.StopAfter <= 0 || !resumable(text) {
 		return j.Wait(ctx)
 	}
 	select {
@@ -211,11 +277,14 @@ func (r *runner) job(ctx context.Context, id, text string) error {
 		return context.Cause(ctx)
 	}
 	path, err := j.Stop(ctx, r.s.Dir, false)
+	if err != nil && (ended(j) || finishing(err)) {
+		return j.Wait(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("stopping with a savepoint: %w", err)
 	}
 	r.outcome.Restart = true
-	r.pause = NewPause(-1)
+	r.pause = NewPause(-1, r.s.Then > 1)
 	for _, kv := range [...][2]string{
 		{"execution.state-recovery.path", path}, {"parallelism.default", fmt.Sprint(max(1, r.s.Then))},
 	} {
@@ -226,6 +295,9 @@ func (r *runner) job(ctx context.Context, id, text string) error {
 	res, err := r.session.Execute(ctx, text)
 	if err != nil {
 		return fmt.Errorf("starting again: %w", err)
+	}
+	if err := r.begin(ctx, res.JobID); err != nil {
+		return err
 	}
 	if j, ok = r.cluster.Job(res.JobID); !ok {
 		return fmt.Errorf("job %s is gone", res.JobID)
