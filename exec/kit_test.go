@@ -471,9 +471,8 @@ func (c *countOp) Close() error                    { return nil }
 
 // probeOp writes down what reaches it and passes it on. Batches are written as their rows with the marks between them.
 type probeOp struct {
-	ctx  *op.Context
-	log  *probeLog
-	fail error
+	ctx *op.Context
+	log *probeLog
 }
 
 type probeLog struct {

@@ -104,12 +104,6 @@ func (s *taskState) set(to TaskState, at time.Time) {
 	s.times[to] = at
 }
 
-func (s *taskState) get() TaskState {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.now
-}
-
 // history gives the times at which states were entered and the time spent in each, up to at.
 func (s *taskState) history(at time.Time) (now TaskState, times map[TaskState]time.Time, spent map[TaskState]time.Duration) {
 	s.mu.Lock()

@@ -95,10 +95,12 @@ func (p *planning) use(t *catalog.Table, hints []catalog.Option, at sql.Node, wo
 
 // substitute replaces ${ENV:NAME}.
 func (p *planning) substitute(v string) (string, error) {
+	var b strings.Builder
 	for {
 		i := strings.Index(v, "${ENV:")
 		if i < 0 {
-			return v, nil
+			b.WriteString(v)
+			return b.String(), nil
 		}
 		n := strings.IndexByte(v[i:], '}')
 		if n < 0 {
@@ -113,8 +115,8 @@ func (p *planning) substitute(v string) (string, error) {
 			return "", fmt.Errorf("the environment variable %s is not set", name)
 		}
 		// What was put in is not looked at again.
-		rest, err := p.substitute(v[i+n+1:])
-		return v[:i] + val + rest, err
+		b.WriteString(v[:i] + val)
+		v = v[i+n+1:]
 	}
 }
 

@@ -25,7 +25,6 @@ type scopeTable struct {
 	path  []string // catalog, database, table where it is one
 	first int      // its columns are fields[first : first+n]
 	n     int
-	node  *sql.Name // where the alias or name stands, for messages
 }
 
 // outerBase marks columns of outer queries: a Col with index outerBase*d + i is column i of the query d levels further
@@ -39,9 +38,8 @@ func tableScope(fields []types.Field) *scope {
 
 // found is a column that a name means.
 type found struct {
-	col   *expr.Col
-	level int
-	rest  []sql.Ident // the segments behind the column: fields of rows
+	col  *expr.Col
+	rest []sql.Ident // the segments behind the column: fields of rows
 }
 
 // resolve finds the column that a dotted name means.

@@ -21,7 +21,6 @@ type jsonDecoder struct {
 	iso         bool
 	seen        []uint32
 	row         uint32
-	utf8        []byte // a message that came in UTF-16 or UTF-32
 }
 
 // jsonNode is a column or nested value of the schema.
