@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"fmt"
-	"regexp"
 	"sort"
 	"strconv"
 	"strings"
@@ -10,6 +9,8 @@ import (
 	"time"
 
 	"runnel/connectors"
+
+	"runnel/types"
 )
 
 // Config holds the options of a session: values of SET over values that the process started with over the defaults of
@@ -239,25 +240,11 @@ func backend(value string) (kept string, notes []string, err error) {
 }
 
 func zone(value string) (*time.Location, error) {
-	if value == "default" || value == "" {
-		return time.Local, nil
+	if value == "" {
+		value = "default"
 	}
-	if m := fixedZone.FindStringSubmatch(value); m != nil {
-		hours, _ := strconv.Atoi(m[2])
-		minutes, _ := strconv.Atoi(m[3])
-		seconds := hours*3600 + minutes*60
-		if m[1] == "-" {
-			seconds = -seconds
-		}
-		return time.FixedZone(value, seconds), nil
-	}
-	if value == "Local" {
-		return nil, fmt.Errorf("unknown time zone Local")
-	}
-	return time.LoadLocation(value)
+	return types.ParseZone(value)
 }
-
-var fixedZone = regexp.MustCompile(`^(?:GMT|UTC)?([+-])(\d{1,2})(?::?(\d{2}))?$`)
 
 // Reset takes back what SET did to a key.
 func (c *Config) Reset(name string) {

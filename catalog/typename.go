@@ -21,13 +21,16 @@ func TypeOf(t *sql.TypeName, cast bool) (types.Type, error) {
 
 var simpleTypes = map[string]types.Kind{
 	"BOOLEAN": types.Boolean, "TINYINT": types.TinyInt, "SMALLINT": types.SmallInt, "INTEGER": types.Int,
-	"BIGINT": types.BigInt, "FLOAT": types.Float, "REAL": types.Float, "DOUBLE": types.Double, "DATE": types.Date,
+	"BIGINT": types.BigInt, "FLOAT": types.Float, "DOUBLE": types.Double, "DATE": types.Date,
 }
 
 func typeOf(t *sql.TypeName, cast bool) (types.Type, error) {
 	if t.User != nil {
 		return types.Type{}, Errorf(NameError, "Unknown identifier '%s'", t.User.Dotted()).Node(t).
 			withHint(DidYouMean(t.User.Dotted(), typeNames))
+	}
+	if t.Name == "REAL" {
+		return types.Type{}, Errorf(TableError, "Type is not supported: REAL").Node(t).Cure("Write FLOAT.")
 	}
 	if k, ok := simpleTypes[t.Name]; ok {
 		return types.Of(k), nil
@@ -65,7 +68,7 @@ func typeOf(t *sql.TypeName, cast bool) (types.Type, error) {
 }
 
 var typeNames = []string{
-	"BOOLEAN", "TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT", "FLOAT", "REAL", "DOUBLE", "DECIMAL", "NUMERIC", "CHAR",
+	"BOOLEAN", "TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL", "NUMERIC", "CHAR",
 	"VARCHAR", "STRING", "BINARY", "VARBINARY", "BYTES", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_LTZ", "ARRAY", "MULTISET",
 	"MAP", "ROW",
 }

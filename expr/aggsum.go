@@ -2,6 +2,7 @@ package expr
 
 import (
 	"math"
+	"math/bits"
 
 	"runnel/types"
 )
@@ -197,63 +198,64 @@ func sumFloat(arg int, single bool, value func(acc []uint64, out *types.Column))
 	}
 }
 
-// sumDecimal adds up in DECIMAL(38, s). Words: count, 1 when the sum has overflowed, the two words of the sum. After an
-// overflow the sum is NULL and, as in Flink, the next value begins a new one.
+// sumDecimal adds up in 192 bits, so that order does not matter and a sum that no longer fits DECIMAL(38, s) comes back
+// when values are taken back. Words: count, the words of the sum from the highest.
 func sumDecimal(arg int, t types.Type, zero bool, value func(acc []uint64, s int, zero bool, out *types.Column)) *Accumulator {
 	s := t.Scale
-	add := func(acc []uint64, v types.Int128) {
-		sum := types.Int128{Hi: int64(acc[2]), Lo: acc[3]}
-		if acc[1] != 0 {
-			sum, acc[1] = types.Int128{}, 0
-		}
-		r, ok := types.DecimalAdd(sum, s, v, s, s, types.MaxDecimal)
-		if !ok {
-			acc[1], r = 1, types.Int128{}
-		}
-		acc[2], acc[3] = uint64(r.Hi), r.Lo
+	add := func(acc []uint64, high uint64, v types.Int128) {
+		var carry uint64
+		acc[3], carry = bits.Add64(acc[3], v.Lo, 0)
+		acc[2], carry = bits.Add64(acc[2], uint64(v.Hi), carry)
+		acc[1], _ = bits.Add64(acc[1], high, carry)
 	}
+	addOne := func(acc []uint64, v types.Int128) { add(acc, uint64(v.Hi>>63), v) }
 	return &Accumulator{
 		Slots: words(4),
-		Codec: 1,
+		Codec: 2,
 		Add: func(acc []uint64, _ Store, b *types.Batch, i int32) error {
 			if c := b.Cols[arg]; !c.Null(i) {
 				acc[0]++
-				add(acc, wideAt(c, i))
+				addOne(acc, wideAt(c, i))
 			}
 			return nil
 		},
 		Retract: func(acc []uint64, _ Store, b *types.Batch, i int32) error {
 			if c := b.Cols[arg]; !c.Null(i) {
 				acc[0]--
-				add(acc, wideAt(c, i).Neg())
+				addOne(acc, wideAt(c, i).Neg())
 			}
 			return nil
 		},
 		Merge: func(acc []uint64, _ Store, from []uint64, _ Store) error {
 			acc[0] += from[0]
-			if from[1] == 0 && from[0] != 0 {
-				add(acc, types.Int128{Hi: int64(from[2]), Lo: from[3]})
-			}
+			add(acc, from[1], types.Int128{Hi: int64(from[2]), Lo: from[3]})
 			return nil
 		},
 		Value: func(acc []uint64, _ Store, out *types.Column) error { value(acc, s, zero, out); return nil },
 	}
 }
 
+// wideSum gives the sum of sumDecimal; false when it does not fit 38 digits.
+func wideSum(acc []uint64) (types.Int128, bool) {
+	v := types.Int128{Hi: int64(acc[2]), Lo: acc[3]}
+	return v, acc[1] == uint64(v.Hi>>63) && v.Fits(types.MaxDecimal)
+}
+
 func sumValue(acc []uint64, _ int, zero bool, out *types.Column) {
-	if acc[0] == 0 && !zero || acc[1] != 0 {
+	v, ok := wideSum(acc)
+	if acc[0] == 0 && !zero || !ok {
 		out.AppendNull()
 		return
 	}
-	out.AppendWide(types.Int128{Hi: int64(acc[2]), Lo: acc[3]})
+	out.AppendWide(v)
 }
 
 func avgValue(acc []uint64, s int, _ bool, out *types.Column) {
-	if acc[0] == 0 || acc[1] != 0 {
+	sum, ok := wideSum(acc)
+	if acc[0] == 0 || !ok {
 		out.AppendNull()
 		return
 	}
-	sum := types.Int128{Hi: int64(acc[2]), Lo: acc[3]}
 	v, ok := types.DecimalDiv(sum, s, types.Int128Of(int64(acc[0])), 0, max(s, 6), types.MaxDecimal)
 	if !ok {
 		out.AppendNull()

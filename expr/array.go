@@ -280,7 +280,7 @@ func bindArrayExtreme(b *binding) (types.Type, error) {
 		return types.Type{}, b.wrongCount(1)
 	}
 	t := b.args[0].Type()
-	if t.Kind != types.Array || !sortable(*t.Elem) {
+	if t.Kind != types.Array || !sortable(*t.Elem) || t.Elem.Kind == types.Boolean {
 		return types.Type{}, b.invalidArguments()
 	}
 	return t.Elem.Optional(), nil

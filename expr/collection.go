@@ -93,13 +93,11 @@ func bindArray(b *binding) (types.Type, error) {
 		return types.Type{}, b.errorf("Require at least 1 argument")
 	}
 	t, ok := CommonType(b.types()...)
-	if !ok {
+	if !ok || t.Kind == types.Null {
 		return types.Type{}, b.errorf("Parameters must be of the same type")
 	}
-	if t.Kind != types.Null {
-		for i := range b.args {
-			b.cast(i, t)
-		}
+	for i := range b.args {
+		b.cast(i, t)
 	}
 	return types.ArrayOf(t).Required(), nil
 }
@@ -111,14 +109,16 @@ func bindMap(b *binding) (types.Type, error) {
 	var sides [2]types.Type
 	for side := range sides {
 		var ts []types.Type
+		untyped := false
 		for i := side; i < len(b.args); i += 2 {
 			ts = append(ts, b.args[i].Type())
+			untyped = untyped || b.args[i].Type().Kind == types.Null
 		}
 		t, ok := CommonType(ts...)
-		if !ok {
+		if !ok || untyped {
 			return types.Type{}, b.errorf("Parameters must be of the same type")
 		}
-		for i := side; i < len(b.args) && t.Kind != types.Null; i += 2 {
+		for i := side; i < len(b.args); i += 2 {
 			b.cast(i, t)
 		}
 		sides[side] = t

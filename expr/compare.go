@@ -90,10 +90,16 @@ func (b *binding) comparable(i, j int) error {
 	case t.IsNumeric() && u.IsString() || t.IsString() && u.IsNumeric():
 		return b.numberWithText(i, j)
 	case t.IsTemporal() && u.IsString():
-		b.args[j] = timeOfText(b.args[j], t, b.pos)
+		b.args[j] = b.timeOfText(b.args[j], t)
 		return nil
 	case t.IsString() && u.IsTemporal():
-		b.args[i] = timeOfText(b.args[i], u, b.pos)
+		b.args[i] = b.timeOfText(b.args[i], u)
+		return nil
+	case t.IsString() && u.Kind == types.Boolean && !b.equality():
+		b.cast(i, u)
+		return nil
+	case t.Kind == types.Boolean && u.IsString() && !b.equality():
+		b.cast(j, t)
 		return nil
 	case neverEqual(t, u) && b.equality():
 		return nil
@@ -108,11 +114,12 @@ func (b *binding) comparable(i, j int) error {
 	return b.misfit()
 }
 
-// timeOfText casts a text to the time that it is compared with. A literal must be one; a column that holds something else
-// gives NULL.
-func timeOfText(e Expr, t types.Type, pos Pos) Expr {
+// timeOfText casts a text to the time that it is compared with. A literal must be one; of a column that holds something
+// else, the order is an error and equality unknown.
+func (b *binding) timeOfText(e Expr, t types.Type) Expr {
 	_, literal := e.(*Const)
-	return &Cast{Arg: e, T: t.Plain().Nullable(!literal || !e.Type().NotNull), Try: !literal, Implicit: true, Pos: pos}
+	strict := literal || !b.equality()
+	return &Cast{Arg: e, T: t.Plain().Nullable(!strict || !e.Type().NotNull), Try: !strict, Implicit: true, Pos: b.pos}
 }
 
 // neverEqual reports whether t and u are text and BOOLEAN or an interval, which may be compared and are never equal.
@@ -244,7 +251,7 @@ func compareKernel(c *compiler, call *Call) (Eval, error) {
 		isConst = false
 	}
 	cmpInto := comparer(l.Type(), op, k, isConst)
-	if l.Type().Phys() == types.PhysFloat && !isConst && Deterministic(l) && Equal(l, r) {
+	if l.Type().Phys() == types.PhysFloat && Deterministic(l) && Equal(l, r) {
 		same := toInt(op.holds(0)) // a value equals itself, even NaN
 		cmpInto = func(out, _, _ *types.Column, sel []int32) {
 			each(sel, out.Len(), func(i int32) { out.Int[i] = same })

@@ -43,7 +43,7 @@ func bindIf(b *binding) (types.Type, error) {
 	}
 	r, ok := common(t.Plain(), u.Plain())
 	switch {
-	case cond.Kind != types.Boolean:
+	case cond.Kind != types.Boolean, t.Kind == types.Map || t.Kind == types.Row:
 		ok = false
 	case t.Phys() == types.PhysFloat && u.Phys() == types.PhysFloat, timeRank(t) > 1 && timeRank(u) > 1:
 		r = t.Plain()
@@ -58,9 +58,12 @@ func bindIf(b *binding) (types.Type, error) {
 	return r.Nullable(anyNullable(b.args)), nil
 }
 
-// bindCommon casts all arguments to their common type.
+// bindCommon casts all arguments to their common type. Here, unlike in CASE, DECIMAL and FLOAT meet in FLOAT.
 func (b *binding) bindCommon() (types.Type, error) {
 	t, ok := CommonType(b.types()...)
+	if t.Kind == types.Double && !slices.ContainsFunc(b.args, func(a Expr) bool { return a.Type().Kind == types.Double }) {
+		t.Kind = types.Float
+	}
 	if !ok || t.Kind == types.Null {
 		return t, b.errorf("Invalid input arguments. Expected signatures are:\n%s(<COMMON>...)", b.fn.Name)
 	}
@@ -115,6 +118,19 @@ func bindExtreme(b *binding) (types.Type, error) {
 		return types.Type{}, b.wrongCount(1)
 	}
 	null := anyNullable(b.args)
+	for i, a := range b.args {
+		if a.Type().Kind != types.Null {
+			continue
+		}
+		t, _ := CommonType(b.types()...)
+		if t.Kind == types.Null {
+			return t, b.invalidArguments()
+		}
+		if t = b.args[(i+1)%len(b.args)].Type(); t.Phys() == types.PhysAny {
+			return t, b.errorf("Comparable type expected, but was '%s'.", t)
+		}
+		return t, b.errorf("Unsupported casting from NULL to %s.", t.Name())
+	}
 	t, err := b.bindCommon()
 	return t.Nullable(null), err
 }

@@ -391,6 +391,9 @@ func bindMinusDate(b *binding) (types.Type, error) {
 	if n == 0 || u == types.Week || u == types.Quarter {
 		return types.Type{}, b.errorf("An interval has no unit %s", u)
 	}
+	if k, l := b.args[0].Type().Kind, b.args[1].Type().Kind; k != l && timeRank(b.args[0].Type())+timeRank(b.args[1].Type()) != 5 {
+		return types.Type{}, b.errorf("Parameters must be of the same type")
+	}
 	if err := b.bindDifference(0, 1); err != nil {
 		return types.Type{}, err
 	}

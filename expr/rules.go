@@ -27,9 +27,9 @@ func common(t, u types.Type) (types.Type, bool) {
 	give := func(r types.Type) (types.Type, bool) { return r.Nullable(null), true }
 	switch {
 	case t.Kind == types.Null:
-		return u.Optional(), true
+		return mayBeNull(u), true
 	case u.Kind == types.Null:
-		return t.Optional(), true
+		return mayBeNull(t), true
 	case t.SameIgnoringNull(u):
 		return give(t)
 	case t.IsNumeric() && u.IsNumeric():
@@ -42,8 +42,8 @@ func common(t, u types.Type) (types.Type, bool) {
 		r, ok := commonSameKind(t, u)
 		return r.Nullable(null), ok
 	}
-	// The time types: TIMESTAMP with LTZ is LTZ, DATE with either is the timestamp.
-	if a, b := timeRank(t), timeRank(u); a > 0 && b > 0 {
+	// The time types: TIMESTAMP with LTZ is LTZ, DATE with TIMESTAMP the timestamp. A DATE is no instant.
+	if a, b := timeRank(t), timeRank(u); a > 0 && b > 0 && a+b != 4 {
 		r := t
 		if b > a {
 			r = u
@@ -54,6 +54,20 @@ func common(t, u types.Type) (types.Type, bool) {
 		return give(r)
 	}
 	return types.Type{}, false
+}
+
+// mayBeNull gives a type with room for NULL: a row that may be NULL has fields that may be.
+func mayBeNull(t types.Type) types.Type {
+	t = t.Optional()
+	if t.Kind == types.Row {
+		fields := make([]types.Field, len(t.Fields))
+		for i, f := range t.Fields {
+			f.Type = f.Type.Optional()
+			fields[i] = f
+		}
+		t.Fields = fields
+	}
+	return t
 }
 
 func timeRank(t types.Type) int {

@@ -39,6 +39,9 @@ func (b *binder) expr(e sql.Expr) (expr.Expr, error) {
 	switch e := e.(type) {
 	case *sql.Name:
 		x, err := b.sc.resolve(e)
+		if err != nil && equalFold(e.Dotted(), "PI") { // a function that may stand without parentheses, behind columns of its name
+			return newCall(e, "PI")
+		}
 		if err == nil && len(b.p.views) == 0 {
 			b.p.full.column(e, b.sc)
 		}
@@ -49,6 +52,10 @@ func (b *binder) expr(e sql.Expr) (expr.Expr, error) {
 		return interval(e)
 	case *sql.IntervalExpr:
 		return b.intervalExpr(e)
+	case *sql.TimeDiff:
+		return b.timeDiff(e)
+	case *sql.Quantified:
+		return b.quantified(e)
 	case *sql.Symbol:
 		return expr.NewSymbol(e.Word), nil
 	case *sql.Unary:
@@ -90,6 +97,8 @@ func (b *binder) expr(e sql.Expr) (expr.Expr, error) {
 		}
 	case *sql.Star:
 		return nil, refuse(nameError, e, "Unknown identifier '*'").Cure("* stands alone in the select list, or in COUNT(*).")
+	case *sql.Param:
+		return nil, refuse(nameError, e, "Illegal use of dynamic parameter").Cure("There is nothing to give parameters with; write the value.")
 	}
 	return nil, unsupported(e, nodeWord(e))
 }
@@ -103,8 +112,6 @@ func nodeWord(e sql.Expr) string {
 		return "A comparison with SOME, ANY or ALL is"
 	case *sql.UniqueExpr:
 		return "UNIQUE is"
-	case *sql.Param:
-		return "A parameter (?) is"
 	case *sql.DefaultExpr:
 		return "DEFAULT at this place is"
 	case *sql.PatternMode:
@@ -401,6 +408,9 @@ func (b *binder) cast(e *sql.Cast) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	if x.Type().IsInteger() && t.IsInterval() || x.Type().IsInterval() && t.IsInteger() {
+		return b.castUnits(e, x, t)
+	}
 	r, err := expr.NewCast(x, t, e.Try, pos(e))
 	if err != nil {
 		return nil, typeError(err, e)
@@ -454,7 +464,7 @@ func (b *binder) function(e *sql.FuncCall) (expr.Expr, error) {
 		}
 		args = append(args, x)
 	}
-	if expr.Lookup(name) == nil {
+	if expr.Lookup(name) == nil || !e.NoParens && !e.JDBC && bareNames[name] {
 		return nil, unknownFunction(e, args)
 	}
 	if e.JSON != nil {
@@ -463,8 +473,22 @@ func (b *binder) function(e *sql.FuncCall) (expr.Expr, error) {
 	return newCall(e, name, args...)
 }
 
+// bareNames are functions that are written without parentheses only.
+var bareNames = map[string]bool{"CURRENT_DATE": true, "CURRENT_TIME": true, "CURRENT_TIMESTAMP": true, "LOCALTIME": true, "LOCALTIMESTAMP": true}
+
 // unknownFunction names the nearest function there is.
 func unknownFunction(e *sql.FuncCall, args []expr.Expr) error {
+	switch callName(e) {
+	case "GROUPING", "GROUPING_ID", "GROUP_ID":
+		return refuse(nameError, e, "%s operator may only occur in an aggregate query", callName(e)).Cure("It stands beside GROUP BY.")
+	case "SOURCE_WATERMARK":
+		return refuse(tableError, e, "SOURCE_WATERMARK() is a declarative marker function and doesn't have concrete runtime implementation. "+
+			"It can only be used as a single expression in WATERMARK FOR clause.")
+	}
+	if bareNames[callName(e)] {
+		return refuse(nameError, e, "No match found for function signature %s()", e.Name.Dotted()).
+			Cure("%s is written without parentheses.", callName(e))
+	}
 	_, err := expr.NewCall(e.Name.Last(), args, pos(e))
 	x := typeError(err, e)
 	if r, ok := x.(*catalog.Error); ok {

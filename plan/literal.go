@@ -2,10 +2,12 @@ package plan
 
 import (
 	"encoding/hex"
+	"fmt"
 	"math"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"runnel/expr"
 	"runnel/sql"
@@ -21,6 +23,9 @@ func (p *planning) literal(l *sql.Literal) (expr.Expr, error) {
 		f, err := strconv.ParseFloat(l.Text, 64)
 		if err != nil && !math.IsInf(f, 0) {
 			return nil, refuse(nameError, l, "Numeric literal '%s' out of range", l.Text)
+		}
+		if f == 0 { // a number in the text has no negative zero
+			f = 0
 		}
 		return expr.NewConst(types.FloatDatum(f), types.Of(types.Double)), nil
 	case sql.StringLit:
@@ -90,8 +95,27 @@ func sign(s string) string {
 var (
 	dateForm      = regexp.MustCompile(`^\d{4}-\d{1,2}-\d{1,2}$`)
 	timeForm      = regexp.MustCompile(`^\d{1,2}:\d{1,2}:\d{1,2}(\.\d+)?$`)
-	timestampForm = regexp.MustCompile(`^\d{4}-\d{1,2}-\d{1,2} \d{1,2}:\d{1,2}:\d{1,2}(\.(\d+))?$`)
+	timestampForm = regexp.MustCompile(`^(\d{4}-\d{1,2}-\d{1,2})(?: (\d{1,2}:\d{1,2}:\d{1,2})(?:\.(\d+))?)?$`)
 )
+
+// aDate reports whether a literal of the right form is a day of the calendar: from the year 1, and without the ten days
+// that the Gregorian reform left out.
+func aDate(s string) bool {
+	var y, m, d int
+	fmt.Sscanf(s, "%d-%d-%d", &y, &m, &d)
+	if y == 1582 && m == 10 && d > 4 && d < 15 {
+		return false
+	}
+	t := time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC)
+	return y > 0 && t.Year() == y && int(t.Month()) == m && t.Day() == d
+}
+
+// aTime reports whether a literal of the right form is a time of the day.
+func aTime(s string) bool {
+	var h, m, sec int
+	fmt.Sscanf(s, "%d:%d:%d", &h, &m, &sec)
+	return h < 24 && m < 60 && sec < 60
+}
 
 // temporal binds DATE '..', TIME '..' and TIMESTAMP '..': a cast of the text that is evaluated at once.
 func (p *planning) temporal(l *sql.Literal) (expr.Expr, error) {
@@ -99,14 +123,14 @@ func (p *planning) temporal(l *sql.Literal) (expr.Expr, error) {
 	word, form, ok := "", "", false
 	switch l.Kind {
 	case sql.DateLit:
-		word, form, t, ok = "DATE", "yyyy-MM-dd", types.Of(types.Date), dateForm.MatchString(l.Text)
+		word, form, t, ok = "DATE", "yyyy-MM-dd", types.Of(types.Date), dateForm.MatchString(l.Text) && aDate(l.Text)
 	case sql.TimeLit:
-		word, form, t, ok = "TIME", "HH:mm:ss", types.Of(types.Time), timeForm.MatchString(l.Text)
+		word, form, t, ok = "TIME", "HH:mm:ss", types.Of(types.Time), timeForm.MatchString(l.Text) && aTime(l.Text)
 	case sql.TimestampLit:
 		word, form = "TIMESTAMP", "yyyy-MM-dd HH:mm:ss"
 		m := timestampForm.FindStringSubmatch(l.Text)
-		if ok = m != nil; ok {
-			t = types.TimestampOf(min(len(m[2]), 9))
+		if ok = m != nil && aDate(m[1]) && aTime(m[2]); ok {
+			t = types.TimestampOf(min(len(m[3]), 9))
 		}
 	}
 	bad := refuse(nameError, l, "Illegal %s literal '%s': not in format '%s'", word, l.Text, form)
@@ -151,6 +175,9 @@ var unitMillis = map[sql.TimeUnit]int64{
 // unitMonths are the lengths of the year-month units.
 var unitMonths = map[sql.TimeUnit]int64{"YEAR": 12, "QUARTER": 3, "MONTH": 1}
 
+// fieldMost are the greatest values of fields that stand behind another one.
+var fieldMost = map[sql.TimeUnit]int64{"MONTH": 11, "HOUR": 23, "MINUTE": 59, "SECOND": 59}
+
 // unitOrder is the order of the fields of an interval's text.
 var unitOrder = []sql.TimeUnit{"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"}
 
@@ -166,6 +193,10 @@ func interval(l *sql.IntervalLit) (expr.Expr, error) {
 	units, ok := intervalUnits(l.Qualifier)
 	if !ok {
 		return nil, bad
+	}
+	if l.Qualifier.Precision > 3 && unitMonths[l.Qualifier.First] == 0 {
+		return nil, refuse(tableError, l, "DAY_INTERVAL_TYPES precision is not supported: %d", l.Qualifier.Precision).
+			Cure("Three digits are the most; write a larger unit, or a product: INTERVAL '1' DAY * 5000.")
 	}
 	fields := []string{m[2]}
 	separators := []string{}
@@ -189,6 +220,9 @@ func interval(l *sql.IntervalLit) (expr.Expr, error) {
 		if i == 0 && len(strings.TrimLeft(fields[i], "0")) > leadingPrecision(l.Qualifier) {
 			return nil, refuse(nameError, l, "Interval field value %s exceeds precision of %s(%d) field", groupDigits(n), u, leadingPrecision(l.Qualifier)).
 				Cure("Write %s(%d).", u, len(fields[i]))
+		}
+		if most := fieldMost[u]; i > 0 && most > 0 && n > most {
+			return nil, bad
 		}
 		months += n * unitMonths[u]
 		millis += n * unitMillis[u]

@@ -25,6 +25,8 @@ type Planner struct {
 	Runs func(kind string) bool
 	// Now is the time of constants that batch mode fixes at the start of a query; nil for time.Now.
 	Now func() time.Time
+	// Unfolded leaves constants to the run time. Results are the same: tests compare both.
+	Unfolded bool
 }
 
 // planning is the planning of one statement.
@@ -108,10 +110,7 @@ func (p *planning) collect(q *sql.Query) (Node, error) {
 func (p *planning) collectNode(in Node) *Collect {
 	c := &Collect{}
 	c.Kind, c.Inputs = "Sink", []Node{in}
-	for _, f := range in.Base().Fields {
-		f.Type = f.Type.Plain()
-		c.Fields = append(c.Fields, f)
-	}
+	c.Fields = append(c.Fields, in.Base().Fields...)
 	return c
 }
 

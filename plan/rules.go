@@ -314,6 +314,9 @@ func isIdentity(c *Calc) bool {
 
 // fold evaluates the constant parts of an expression. What fails stays: it fails when it is run, if it is.
 func (p *planning) fold(e expr.Expr) expr.Expr {
+	if p.Unfolded {
+		return e
+	}
 	if f, err := expr.Fold(e, p.env()); err == nil {
 		return f
 	}

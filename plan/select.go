@@ -259,10 +259,29 @@ func (b *selecting) bindItem(it item, x *binder) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.Type().Kind == types.Null && !b.nulls {
+	if untyped(e.Type()) && !b.nulls {
 		return nil, refuse(nameError, it.expr, "Illegal use of 'NULL'").Cure("Give it a type: CAST(NULL AS INT).")
 	}
 	return e, nil
+}
+
+// untyped reports whether a value, or a part of it, is a NULL without a type.
+func untyped(t types.Type) bool {
+	switch t.Kind {
+	case types.Null:
+		return true
+	case types.Row:
+		for _, f := range t.Fields {
+			if untyped(f.Type) {
+				return true
+			}
+		}
+	case types.Array, types.Multiset:
+		return untyped(*t.Elem)
+	case types.Map:
+		return untyped(*t.Key) || untyped(*t.Elem)
+	}
+	return false
 }
 
 // aggregates reports whether the SELECT groups.

@@ -12,6 +12,8 @@ func operands(e sql.Expr) []sql.Expr {
 	switch e := e.(type) {
 	case *sql.IntervalExpr:
 		return []sql.Expr{e.Amount}
+	case *sql.TimeDiff:
+		return []sql.Expr{e.L, e.R}
 	case *sql.Unary:
 		return []sql.Expr{e.X}
 	case *sql.Binary:

@@ -26,6 +26,8 @@ type Options struct {
 	Cluster func() (*exec.Cluster, error)
 	// CheckOnly plans every statement that would start a job and runs none.
 	CheckOnly bool
+	// Unfolded leaves constants to the run time; see plan.Planner.
+	Unfolded bool
 	// Resume starts each job from its newest retained checkpoint or stop-savepoint, if there is one.
 	Resume bool
 }
@@ -149,7 +151,7 @@ func (s *Session) inSet(ctx context.Context, stmt sql.Stmt, text string) (*Resul
 func (s *Session) planner() *plan.Planner {
 	return &plan.Planner{
 		Catalog: s.opts.Catalog, Config: s.opts.Config, Connectors: s.opts.Connectors, Formats: s.opts.Formats,
-		Env: os.LookupEnv, Now: time.Now,
+		Env: os.LookupEnv, Now: time.Now, Unfolded: s.opts.Unfolded,
 	}
 }
 
