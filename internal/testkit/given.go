@@ -12,17 +12,17 @@ import (
 	"runnel/types"
 )
 
-// Rows is a connector of bounded tables whose rows a test gives: nothing about them is known while a query is planned.
-type Rows struct {
+// Given is a connector of bounded tables whose rows a test gives: nothing about them is known while a query is planned.
+type Given struct {
 	mu     sync.Mutex
 	tables map[string]*types.Batch
 }
 
-// NewRows makes a connector without tables.
-func NewRows() *Rows { return &Rows{tables: map[string]*types.Batch{}} }
+// NewGiven makes a connector without tables.
+func NewGiven() *Given { return &Given{tables: map[string]*types.Batch{}} }
 
 // Table gives the catalog's entry of a table with the given rows; of the same name there is one.
-func (r *Rows) Table(name string, fields []types.Field, rows *types.Batch) *catalog.Table {
+func (r *Given) Table(name string, fields []types.Field, rows *types.Batch) *catalog.Table {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.tables[name] = rows
@@ -36,17 +36,17 @@ func (r *Rows) Table(name string, fields []types.Field, rows *types.Batch) *cata
 	return t
 }
 
-var rowsName = connectors.Option{Key: "name", Kind: connectors.StringOption, Required: true, Doc: "The table."}
+var givenName = connectors.Option{Key: "name", Kind: connectors.StringOption, Required: true, Doc: "The table."}
 
 // Connector gives the connector's table row, named 'rows'.
-func (r *Rows) Connector() connectors.Connector {
-	return connectors.Connector{Name: "rows", Doc: "Rows of a test.", Options: []connectors.Option{rowsName},
+func (r *Given) Connector() connectors.Connector {
+	return connectors.Connector{Name: "rows", Doc: "Rows of a test.", Options: []connectors.Option{givenName},
 		Source: func(q connectors.ScanRequest) (*connectors.Source, error) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			all := r.tables[q.Table.Options.Get(rowsName)]
+			all := r.tables[q.Table.Options.Get(givenName)]
 			if all == nil {
-				return nil, fmt.Errorf("no table %s", q.Table.Options.Get(rowsName))
+				return nil, fmt.Errorf("no table %s", q.Table.Options.Get(givenName))
 			}
 			return &connectors.Source{
 				Mode: types.InsertOnly, Bounded: true,
@@ -59,7 +59,7 @@ func (r *Rows) Connector() connectors.Connector {
 						}
 						b.Push(types.Insert)
 					}
-					return &rowsReader{rows: b}, nil
+					return &givenReader{rows: b}, nil
 				},
 			}, nil
 		}}
@@ -73,17 +73,17 @@ func (oneSplit) Discover(context.Context, bool) ([]connectors.Split, error) {
 func (oneSplit) Interval() time.Duration { return 0 }
 func (oneSplit) Close() error            { return nil }
 
-type rowsReader struct {
+type givenReader struct {
 	rows   *types.Batch
 	splits []connectors.Split
 }
 
-func (r *rowsReader) Assign(s []connectors.Split) error {
+func (r *givenReader) Assign(s []connectors.Split) error {
 	r.splits = append(r.splits, s...)
 	return nil
 }
 
-func (r *rowsReader) Poll() (connectors.Polled, error) {
+func (r *givenReader) Poll() (connectors.Polled, error) {
 	if len(r.splits) == 0 {
 		return connectors.Polled{}, nil
 	}
@@ -92,5 +92,5 @@ func (r *rowsReader) Poll() (connectors.Polled, error) {
 	return connectors.Polled{Split: id, Rows: r.rows, Ended: true}, nil
 }
 
-func (r *rowsReader) Snapshot() ([]connectors.Split, error) { return r.splits, nil }
-func (r *rowsReader) Close() error                          { return nil }
+func (r *givenReader) Snapshot() ([]connectors.Split, error) { return r.splits, nil }
+func (r *givenReader) Close() error                          { return nil }
