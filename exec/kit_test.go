@@ -503,6 +503,19 @@ func (l *probeLog) await(line string) {
 	}
 }
 
+// awaitAdvancing waits for a line while time goes by in steps.
+func (l *probeLog) awaitAdvancing(clock *VirtualClock, line string) {
+	has := func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return slices.Contains(l.lines, line)
+	}
+	for !has() {
+		clock.Advance(50 * time.Millisecond)
+		time.Sleep(time.Millisecond) // lets the task run; how long does not matter
+	}
+}
+
 // awaitSuffix waits until the last line of every subtask, of n, ends with one of the given texts.
 func (l *probeLog) awaitSuffix(t *testing.T, n int, texts ...string) {
 	l.mu.Lock()

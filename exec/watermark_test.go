@@ -58,23 +58,15 @@ func TestPeriodicWatermarks(t *testing.T) {
 	submit(t, c, probed(src, periodic(200*time.Millisecond, time.Second)), JobConfig{})
 	log.await("0: 10")
 	log.await("0: 20")
-	clock.AwaitTimers(1)
-	clock.Advance(200 * time.Millisecond)
-	log.await("0: wm 10")
+	log.awaitAdvancing(clock, "0: wm 10")
 	src.split("a-1", at(30)...)
 	log.await("0: 30")
-	clock.AwaitTimers(1)
-	clock.Advance(800 * time.Millisecond) // a-0 has been silent for a second
-	log.await("0: wm 30")
-	clock.AwaitTimers(1)
-	clock.Advance(time.Second)
-	log.await("0: idle true")
+	log.awaitAdvancing(clock, "0: wm 30") // a-0 has been silent for a second
+	log.awaitAdvancing(clock, "0: idle true")
 	src.split("a-0", at(40)...)
 	log.await("0: idle false")
 	log.await("0: 40")
-	clock.AwaitTimers(1)
-	clock.Advance(200 * time.Millisecond)
-	log.await("0: wm 40")
+	log.awaitAdvancing(clock, "0: wm 40")
 }
 
 // TestSubtaskWithoutSplitIsIdle: with one partition and four subtasks the watermark still moves, at once.
