@@ -325,7 +325,8 @@ func (f *fetcher) broken(err error) {
 }
 
 // pick waits for partitions that have room and gives them with how long the broker may wait for data; no wait is for the
-// one partition that skipEmpty must look at.
+// one partition that skipEmpty must look at. Partitions that the last answer had no room for come before all others: which
+// ones a full answer leaves out is up to the broker and the order of the request, which sarama does not keep.
 func (f *fetcher) pick() ([]*partition, time.Duration, bool) {
 	r := f.r
 	r.mu.Lock()
@@ -334,17 +335,22 @@ func (f *fetcher) pick() ([]*partition, time.Duration, bool) {
 		if r.closed || r.fatal != nil {
 			return nil, 0, false
 		}
-		var parts []*partition
+		var parts, first []*partition
 		wait := r.lim.wait
 		for _, p := range f.parts {
 			switch {
 			case p.empty >= emptyTries && p.bytes == 0:
 				return []*partition{p}, 0, true
-			case p.bytes < aheadBytes && r.buffered < totalBytes:
-				parts = append(parts, p)
-			default:
+			case p.bytes >= aheadBytes || r.buffered >= totalBytes:
 				wait = min(wait, shortWait)
+			case p.leftOut:
+				first = append(first, p)
+			default:
+				parts = append(parts, p)
 			}
+		}
+		if len(first) > 0 {
+			return first, min(wait, shortWait), true
 		}
 		if len(parts) > 0 {
 			return parts, wait, true
@@ -406,6 +412,12 @@ func (f *fetcher) accept(parts []*partition, resp *sarama.FetchResponse) error {
 		}
 		r.mu.Unlock()
 	}
+	r.mu.Lock()
+	for _, p := range parts {
+		block := resp.GetBlock(p.topic, p.partition)
+		p.leftOut = ready && (block == nil || len(block.RecordsSet) == 0 && p.next < p.end)
+	}
+	r.mu.Unlock()
 	if ready {
 		r.wake()
 	}
@@ -428,10 +440,6 @@ func (r *reader) put(p *partition, block *sarama.FetchResponseBlock, rs records)
 	p.bytes += c.bytes
 	r.buffered += c.bytes
 	p.chunks = append(p.chunks, c)
-	// Behind the others: when an answer is full, the broker leaves out what stands last in the request.
-	if i := slices.Index(p.fetcher.parts, p); i >= 0 {
-		p.fetcher.parts = append(slices.Delete(p.fetcher.parts, i, i+1), p)
-	}
 	return true
 }
 

@@ -44,8 +44,9 @@ type partition struct {
 	limit   int32 // bytes to fetch at once
 	fetcher *fetcher
 	lost    lostReason
-	since   int // failed attempts to find the leader
-	empty   int // fetches that gave nothing although there should be something
+	since   int  // failed attempts to find the leader
+	empty   int  // fetches that gave nothing although there should be something
+	leftOut bool // the last answer gave rows of others only, and there may be some
 	end     int64
 	gone    bool // ended or reader closed
 }
