@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -45,6 +46,7 @@ type process struct {
 	once       sync.Once
 	cluster    *exec.Cluster
 	clusterErr error
+	jobFailed  atomic.Bool // some job that is no query; the cluster forgets old jobs
 	server     *web.Server
 }
 
@@ -183,7 +185,7 @@ func (p *process) openCluster() (*exec.Cluster, error) {
 	p.once.Do(func() {
 		p.cluster = exec.New(exec.Options{
 			Slots: p.config.Int("taskmanager.numberOfTaskSlots"), Dir: p.dir.path, Log: p.log,
-			Stdout: p.term.Lines(), Stderr: p.term.Errors(),
+			Stdout: p.term.Lines(), Stderr: p.term.Errors(), HoldFinished: len(p.flags.files) > 0,
 			CheckpointHistory: p.config.Int("web.checkpoints.history"), ExceptionHistory: p.config.Int("web.exception-history-size"),
 		})
 		p.cluster.Subscribe(p.announce)
@@ -231,6 +233,7 @@ func (p *process) announce(e exec.Event) {
 		if j, ok := p.cluster.Job(e.Job); ok && j.Result() != nil {
 			return // whoever reads the query's rows gets the error
 		}
+		p.jobFailed.Store(true)
 		line := fmt.Sprintf("[ERROR] Job %s failed", e.Name)
 		if e.Operator != "" {
 			line += " in " + e.Operator

@@ -79,7 +79,8 @@ func (p *process) runFiles(ctx context.Context) int {
 	return exitOK
 }
 
-// await waits for all jobs, with a status line on a terminal. Failed jobs have been announced.
+// await waits for all jobs, with a status line on a terminal. Failed jobs have been announced. When all is well there is
+// nothing that a later --resume should know.
 func (p *process) await(ctx context.Context) int {
 	if p.cluster == nil {
 		return exitOK
@@ -87,7 +88,6 @@ func (p *process) await(ctx context.Context) int {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	defer p.term.Status("")
-	code := exitOK
 	for _, j := range p.cluster.Jobs() {
 		if j.Result() != nil {
 			continue
@@ -103,10 +103,14 @@ func (p *process) await(ctx context.Context) int {
 			}
 		}
 		if j.State() == exec.JobFailed {
-			code = exitJobFailed
+			p.jobFailed.Store(true)
 		}
 	}
-	return code
+	if p.jobFailed.Load() {
+		return exitJobFailed
+	}
+	p.cluster.Release()
+	return exitOK
 }
 
 // statusLine says how the running jobs are doing.

@@ -27,6 +27,9 @@ type Options struct {
 	// Check verifies, in test builds, that operators keep what their plan nodes promise, and spoils batches that were
 	// only lent.
 	Check bool
+	// HoldFinished keeps the last checkpoint of a job that has read all its input until Release: whoever resumes the job
+	// before that finds that nothing is left to do.
+	HoldFinished bool
 	// History is how many ended jobs are remembered (jobstore.max-capacity); 0: 100.
 	History int
 	// CheckpointHistory is how many checkpoints a job remembers (web.checkpoints.history); 0: 10.
@@ -53,6 +56,7 @@ type Cluster struct {
 	subs   map[int]func(Event)
 	nextID int
 	closed bool
+	held   []*Job // finished ones whose last checkpoint waits for Release
 	lives  sync.WaitGroup
 }
 
@@ -174,6 +178,17 @@ func (c *Cluster) publish(e Event) {
 	c.mu.Unlock()
 	for _, f := range fs {
 		f(e)
+	}
+}
+
+// Release drops the checkpoints that Options.HoldFinished kept: nobody will resume their jobs.
+func (c *Cluster) Release() {
+	c.mu.Lock()
+	held := c.held
+	c.held = nil
+	c.mu.Unlock()
+	for _, j := range held {
+		j.kept.clear()
 	}
 }
 

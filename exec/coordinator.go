@@ -228,7 +228,7 @@ func (c *coordinator) start(r *request) error {
 	now := a.clock.Now()
 	b := &barrier{
 		id: a.job.nextCheckpoint(), kind: r.kind, drain: r.drain, trigger: now, completed: c.completed,
-		keep: r.kind != finalCheckpoint || a.cfg.Checkpoint.Interval > 0 && a.commits(),
+		keep: r.kind != finalCheckpoint || a.cfg.Checkpoint.Interval > 0 && (a.commits() || a.job.cluster.opts.HoldFinished),
 	}
 	p := newPending(a, b, r)
 	c.current = p
@@ -365,6 +365,9 @@ func (c *coordinator) succeeded(p *pending, path string) error {
 	}
 	c.a.job.checkpoints.complete(p.stats, path)
 	p.req.answer(p.barrier.id, path, nil)
+	if p.barrier.kind == finalCheckpoint {
+		c.a.job.drained.Store(p.barrier.keep)
+	}
 	if p.barrier.kind == stopSavepoint || p.barrier.kind == finalCheckpoint {
 		c.finish()
 	}

@@ -27,6 +27,7 @@ type Job struct {
 	checkpoints checkpointLog
 	kept        retained
 	suspend     atomic.Bool     // it ends because the cluster does
+	drained     atomic.Bool     // the end of all input is in a checkpoint
 	ready       <-chan struct{} // closed when the job has its slots
 	quit        chan struct{}   // closed when the job is to be cancelled
 	quitOnce    sync.Once

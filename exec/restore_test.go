@@ -378,3 +378,35 @@ func TestRetention(t *testing.T) {
 		})
 	}
 }
+
+// TestFinishedIsHeld: a job that had finished when its process was killed is not run again, until it is released.
+func TestFinishedIsHeld(t *testing.T) {
+	dir := t.TempDir()
+	run := func(sink *memSink, release bool) *Job {
+		src := threeSplits(kvs(300, 11))
+		src.allow(1 << 60)
+		c := testCluster(t, Options{Dir: dir, HoldFinished: true})
+		cfg := JobConfig{Parallelism: 2, Checkpoint: Checkpointing{Interval: time.Hour}}
+		cfg.Restore.Path = Latest
+		j := submit(t, c, counting(src, sink), cfg)
+		wait(t, j)
+		if release {
+			c.Release()
+		}
+		if err := c.Close(within(t)); err != nil {
+			t.Fatal(err)
+		}
+		return j
+	}
+	sink := newMemSink(true)
+	run(sink, false)
+	if j := run(sink, true); j.Restore().Path == "" {
+		t.Error("the finished job was forgotten")
+	}
+	if got := sink.sorted(); !slices.Equal(got, wantCounts(300, 11)) {
+		t.Errorf("%d rows, want 300: the second run had nothing to do", len(got))
+	}
+	if j := run(newMemSink(true), true); j.Restore().Path != "" {
+		t.Errorf("released, and yet there is %s", j.Restore().Path)
+	}
+}

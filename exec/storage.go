@@ -166,13 +166,19 @@ func (r *retained) clear() {
 	r.all = nil
 }
 
-// retire deals with the checkpoints of a job that has ended, as its retention says. A finished job needs none, and one
-// that ends with its process keeps them for a resume.
+// retire deals with the checkpoints of a job that has ended, as its retention says. A finished job needs none, but for a
+// last one that is held; one that ends with its process keeps them for a resume.
 func (j *Job) retire(end JobState) {
 	keep := false
 	switch end {
 	case JobSuspended:
 		keep = true
+	case JobFinished:
+		if keep = j.drained.Load() && j.cluster.opts.HoldFinished; keep {
+			j.cluster.mu.Lock()
+			j.cluster.held = append(j.cluster.held, j)
+			j.cluster.mu.Unlock()
+		}
 	case JobFailed:
 		keep = j.cfg.Checkpoint.Retention != RetainNone
 	case JobCanceled:
