@@ -118,6 +118,9 @@ func (h *host) start() (took bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if err := mendTopics(filepath.Join(h.dir, "data")); err != nil {
+		return false, err
+	}
 	if err := mendIndexes(filepath.Join(h.dir, "data")); err != nil {
 		return false, err
 	}

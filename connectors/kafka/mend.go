@@ -2,17 +2,83 @@ package kafka
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 )
+
+// mendTopics notes in topics.json the topics below dir that have partitions there but no note: kfake writes down what
+// CreateTopics makes, and of a topic that the first metadata request makes only at its own orderly end. Without the note it
+// would begin the topic anew, over the rows of the old one.
+func mendTopics(dir string) error {
+	parts, err := os.ReadDir(filepath.Join(dir, "partitions"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("partitions of the embedded broker: %w", err)
+	}
+	type topic struct {
+		Name       string            `json:"name"`
+		ID         []byte            `json:"id"`
+		Partitions int               `json:"partitions"`
+		Replicas   int               `json:"replicas"`
+		Configs    map[string]string `json:"configs,omitempty"`
+	}
+	var notes struct {
+		Version int     `json:"version"`
+		Topics  []topic `json:"topics"`
+	}
+	path := filepath.Join(dir, "topics.json")
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, &notes)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // kfake has not got as far as to open the directory
+	}
+	if err != nil {
+		return fmt.Errorf("topics of the embedded broker: %s: %w", path, err)
+	}
+	known := map[string]bool{}
+	for _, t := range notes.Topics {
+		known[t.Name] = true
+	}
+	lost := map[string]int{} // topic -> its partitions
+	for _, p := range parts {
+		i := strings.LastIndexByte(p.Name(), '-')
+		name, err := url.PathUnescape(p.Name()[:max(i, 0)])
+		number, err2 := strconv.Atoi(p.Name()[i+1:])
+		if err == nil && err2 == nil && name != "" && !known[name] {
+			lost[name] = max(lost[name], number+1)
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	for _, name := range sortedKeys(lost) {
+		id := make([]byte, 16)
+		rand.Read(id)
+		notes.Topics = append(notes.Topics, topic{Name: name, ID: id, Partitions: lost[name], Replicas: 1})
+	}
+	if text, err = json.Marshal(notes); err == nil {
+		err = writeFile(path, text)
+	}
+	if err != nil {
+		return fmt.Errorf("topics of the embedded broker: %w", err)
+	}
+	return nil
+}
 
 // mendIndexes completes the index files of the embedded broker's partitions below dir. kfake writes a batch to N.dat and
 // then an entry of 15 bytes to N.idx that says whether the batch belongs to an open transaction. A kill in between leaves
