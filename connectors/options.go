@@ -76,7 +76,7 @@ func (o Options) Int(opt Option) (int64, error) {
 	}
 	n, err := strconv.ParseInt(v, 10, bits)
 	if err != nil {
-		return 0, badValue(opt, v, fmt.Errorf("For input string: %q", v))
+		return 0, badValue(opt, v, &Refused{"java.lang.NumberFormatException", fmt.Sprintf("For input string: \"%s\"", v)})
 	}
 	return n, nil
 }
@@ -89,7 +89,8 @@ func (o Options) Bool(opt Option) (bool, error) {
 	case "false", "":
 		return false, nil
 	default:
-		return false, badValue(opt, v, fmt.Errorf("Unrecognized option for boolean: %s. Expected either true or false(case insensitive)", v))
+		return false, badValue(opt, v, &Refused{"java.lang.IllegalArgumentException",
+			fmt.Sprintf("Unrecognized option for boolean: %s. Expected either true or false(case insensitive)", v)})
 	}
 }
 
@@ -104,8 +105,8 @@ func (o Options) Enum(opt Option) (string, error) {
 	if v == "" && opt.Default == "" {
 		return "", nil
 	}
-	return "", badValue(opt, v, fmt.Errorf("Could not parse value for enum %s. Expected one of: [[%s]]",
-		strings.TrimSpace("class "+opt.Enum), strings.Join(opt.Values, ", ")))
+	return "", badValue(opt, v, &Refused{"java.lang.IllegalArgumentException", fmt.Sprintf("Could not parse value for enum %s. Expected one of: [[%s]]",
+		strings.TrimSpace("class "+opt.Enum), strings.Join(opt.Values, ", "))})
 }
 
 // Duration gives a DurationOption.

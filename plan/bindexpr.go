@@ -433,9 +433,18 @@ func (b *binder) constructor(e *sql.Constructor) (expr.Expr, error) {
 	return b.call(e, name, e.Items...)
 }
 
+// escapeNames are the names that {fn ..} has for functions of other names.
+var escapeNames = map[string]string{
+	"UCASE": "UPPER", "LCASE": "LOWER", "LENGTH": "CHAR_LENGTH", "LOG": "LN", "CEILING": "CEIL", "CURDATE": "CURRENT_DATE", "CURTIME": "LOCALTIME",
+	"NOW": "CURRENT_TIMESTAMP",
+}
+
 // function binds a call by name.
 func (b *binder) function(e *sql.FuncCall) (expr.Expr, error) {
 	name := strings.ToUpper(e.Name.Last())
+	if other, ok := escapeNames[name]; ok && e.JDBC {
+		name = other
+	}
 	if e.Over != nil {
 		return nil, unsupported(e, "An OVER window at this place is")
 	}
@@ -484,6 +493,9 @@ func unknownFunction(e *sql.FuncCall, args []expr.Expr) error {
 	case "SOURCE_WATERMARK":
 		return refuse(tableError, e, "SOURCE_WATERMARK() is a declarative marker function and doesn't have concrete runtime implementation. "+
 			"It can only be used as a single expression in WATERMARK FOR clause.")
+	}
+	if e.NoParens {
+		return refuse(nameError, e, "Column '%s' not found in any table", e.Name.Dotted()).Cure("There are no users and no sessions of theirs here.")
 	}
 	if bareNames[callName(e)] {
 		return refuse(nameError, e, "No match found for function signature %s()", e.Name.Dotted()).

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"runnel/catalog"
+	"runnel/connectors"
 	"runnel/expr"
 	"runnel/sql"
 )
@@ -22,6 +23,18 @@ func refuse(class string, at sql.Node, format string, args ...any) *catalog.Erro
 	if at != nil {
 		e.Node(at)
 	}
+	return e
+}
+
+// connectorRefuses makes the refusal of a table by its connector or format.
+func connectorRefuses(err error, at sql.Node) *catalog.Error {
+	class := validation
+	var refused *connectors.Refused
+	if errors.As(err, &refused) {
+		class = refused.Class
+	}
+	e := refuse(class, at, "%s", err)
+	e.Err = err
 	return e
 }
 

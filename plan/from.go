@@ -17,13 +17,30 @@ type refs struct {
 	shared map[string]expr.Expr
 }
 
-// tableRef binds an item of FROM.
-func (p *planning) tableRef(t sql.TableRef, env *around) (*refs, error) {
+// sampleOf gives the TABLESAMPLE of an item of FROM, nil for none.
+func sampleOf(t sql.TableRef) *sql.Sample {
 	switch t := t.(type) {
 	case *sql.TableName:
-		if t.Sample != nil {
-			return nil, unsupported(t.Sample, "TABLESAMPLE is")
-		}
+		return t.Sample
+	case *sql.DerivedTable:
+		return t.Sample
+	case *sql.TableFunc:
+		return t.Sample
+	case *sql.Unnest:
+		return t.Sample
+	case *sql.MatchRecognize:
+		return t.Sample
+	}
+	return nil
+}
+
+// tableRef binds an item of FROM.
+func (p *planning) tableRef(t sql.TableRef, env *around) (*refs, error) {
+	if s := sampleOf(t); s != nil {
+		return nil, unsupported(s, "TABLESAMPLE is")
+	}
+	switch t := t.(type) {
+	case *sql.TableName:
 		if t.AsOf != nil {
 			return nil, refuse(catalog.UnsupportedOp, t, "getTable(ObjectPath, long) is not implemented for class org.apache.flink.table.catalog.GenericInMemoryCatalog.").
 				Cure("Tables have no history here: FOR SYSTEM_TIME AS OF is supported on the right side of a join only.")

@@ -391,8 +391,7 @@ func (m *modes) sinkWants(s *Sink) ([]encoding, error) {
 }
 
 func sinkError(err error, s *Sink) error {
-	e := refuse(validation, s.at, "%s", err)
-	e.Err = err
+	e := connectorRefuses(err, s.at)
 	e.Hint = "This is said of table '" + s.Table.Name + "'."
 	return e
 }

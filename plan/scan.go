@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -190,17 +191,23 @@ func (u *use) knows(known []connectors.Option, key string) bool {
 		}
 	}
 	for _, o := range known {
-		if o.Key == key || slices.Contains(o.Old, key) || o.Fields && matchesColumn(o.Key, key) {
+		if o.Key == key || slices.Contains(o.Old, key) || o.Fields && u.matchesColumn(o.Key, key) {
 			return true
 		}
 	}
 	return false
 }
 
-// matchesColumn reports whether key is pattern with a column's name in place of '#'.
-func matchesColumn(pattern, key string) bool {
+// matchesColumn reports whether key is pattern with the name of a column, or of a field in it, in place of '#'.
+func (u *use) matchesColumn(pattern, key string) bool {
 	before, after, _ := strings.Cut(pattern, "#")
-	return len(key) > len(before)+len(after) && strings.HasPrefix(key, before) && strings.HasSuffix(key, after)
+	if len(key) <= len(before)+len(after) || !strings.HasPrefix(key, before) || !strings.HasSuffix(key, after) {
+		return false
+	}
+	name := key[len(before) : len(key)-len(after)]
+	return slices.ContainsFunc(u.spec.Columns, func(c connectors.Column) bool {
+		return name == c.Name || strings.HasPrefix(name, c.Name+".")
+	})
 }
 
 func (u *use) unsupportedOptions(known []connectors.Option, wrong []string) error {
@@ -243,7 +250,11 @@ func (p *planning) checkValues(u *use, known []connectors.Option) error {
 		case connectors.MemoryOption:
 			_, err = u.spec.Options.Memory(o)
 		}
-		if err != nil {
+		var refused *connectors.Refused
+		switch {
+		case errors.As(err, &refused):
+			return refuse(refused.Class, u.at, "%s", refused.Msg).Cure("This is said of the value of option '%s'.", o.Key)
+		case err != nil:
 			return refuse(validation, u.at, "Invalid value for option '%s'.\n%s", o.Key, err)
 		}
 	}
@@ -333,8 +344,7 @@ func (p *planning) scan(t *catalog.Table, hints []catalog.Option, at sql.Node) (
 
 // sourceError gives what a connector refuses the table's name.
 func (p *planning) sourceError(err error, u *use) error {
-	e := refuse(validation, u.at, "%s", err)
-	e.Err = err
+	e := connectorRefuses(err, u.at)
 	e.Hint = "This is said of table '" + u.table.Path.String() + "'."
 	return e
 }

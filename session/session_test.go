@@ -32,7 +32,7 @@ func TestRefusals(t *testing.T) {
 		{"UPDATE s SET q = 1", catalog.ValidationError + ": Connector 'blackhole' can only be used as a sink."},
 		{"ANALYZE TABLE s COMPUTE STATISTICS", catalog.TableError + ": ANALYZE TABLE is not supported for streaming mode now"},
 		{"ADD JAR '/none.jar'", "java.io.FileNotFoundException: jar resource [/none.jar] not found."},
-		{"REMOVE JAR '/none.jar'", catalog.UnsupportedOp + ": REMOVE JAR is not supported."},
+		{"REMOVE JAR '/none.jar'", catalog.UnsupportedOp + ": SQL Gateway doesn't support REMOVE JAR syntax now."},
 		{"CALL p(1)", catalog.UnsupportedOp + ": getProcedure is not implemented"},
 		{"SHOW PROCEDURES", catalog.UnsupportedOp + ": listProcedures is not implemented"},
 	} {

@@ -67,8 +67,12 @@ func (s *Session) showMore(st *sql.Show) (*Result, error) {
 		return modules(st, c), nil
 	case sql.ShowProcedures:
 		return nil, noProcedures("listProcedures", st)
+	case sql.ShowModels, sql.ShowCreateModel:
+		return nil, unsupportedQuery(st, st.String(), modelCure)
+	case sql.ShowMaterializedTables, sql.ShowCreateMaterializedTable:
+		return nil, unsupported(st, 3).Cure("%s", tableCure)
 	default:
-		return nil, unsupported(st)
+		return nil, unsupported(st, 2)
 	}
 	if err != nil {
 		return nil, err
@@ -86,7 +90,9 @@ func builtIn(used bool) []string {
 		names = append(names, strings.ToLower(f.Name))
 	}
 	for _, a := range expr.Aggregates() {
-		names = append(names, strings.ToLower(a.Name))
+		if a.Name != "$SUM0" && a.Name != "SINGLE_VALUE" { // the planner's own
+			names = append(names, strings.ToLower(a.Name))
+		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -185,7 +191,14 @@ func (s *Session) describe(st *sql.Describe) (*Result, error) {
 		}
 		return textTable(rows, "info name", "info value"), nil
 	}
-	return nil, unsupported(st)
+	e := unsupported(st, 2)
+	switch st.Object {
+	case sql.ObjectDatabase:
+		e.Cure("SHOW TABLES FROM %s; lists its tables.", st.Name)
+	case sql.ObjectFunction:
+		e.Cure("SHOW FUNCTIONS LIKE '%%'; lists the functions.")
+	}
+	return nil, e
 }
 
 // columns describes a table or view; st filters, nil for none.

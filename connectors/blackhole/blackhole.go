@@ -16,7 +16,7 @@ func Connector() connectors.Connector {
 		Doc:  "A sink that takes every change and forgets it.",
 		Sink: func(r connectors.SinkRequest) (*connectors.Sink, error) {
 			if r.Overwrite {
-				return nil, fmt.Errorf("INSERT OVERWRITE requires that the sink of table '%s' implements the SupportsOverwrite interface.", r.Table.Name)
+				return nil, fmt.Errorf("INSERT OVERWRITE requires that the underlying DynamicTableSink of table '%s' implements the SupportsOverwrite interface.", r.Table.Name)
 			}
 			return &connectors.Sink{
 				Mode: r.Query,

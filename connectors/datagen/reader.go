@@ -143,7 +143,7 @@ func sequence(f types.Field, o connectors.Options) (first, last int64, ok bool, 
 		return 0, 0, false, nil
 	case "sequence":
 	default:
-		return 0, 0, false, fmt.Errorf("Unsupported generator kind: %s (column '%s'; random and sequence are known)", k, f.Name)
+		return 0, 0, false, fmt.Errorf("Unsupported generator kind: %s\nThe kinds of column '%s' are random and sequence.", k, f.Name)
 	}
 	if f.Type.Kind == types.Boolean {
 		return 0, 0, false, nil

@@ -113,7 +113,7 @@ func newCSVField(name string, t types.Type, depth int) (csvField, error) {
 	case types.Row:
 		inner = t.Fields
 	case types.Map, types.Multiset, types.Raw, types.Descriptor, types.Null:
-		return f, fmt.Errorf("Unsupported type '%s' for field '%s'.", t.Name(), name)
+		return f, &connectors.Refused{Class: "java.lang.IllegalArgumentException", Msg: fmt.Sprintf("Unsupported type '%s' for field '%s'.", t.Name(), name)}
 	default:
 		return f, nil
 	}

@@ -80,7 +80,8 @@ func jsonTypeError(t types.Type) error {
 			key, val = t.Elem, nil
 		}
 		if !key.IsString() {
-			return fmt.Errorf("JSON format doesn't support non-string as key type of map. The type is: %s", t.Name())
+			return &connectors.Refused{Class: "java.lang.UnsupportedOperationException",
+				Msg: "JSON format doesn't support non-string as key type of map. The type is: " + t.Name()}
 		}
 		if val != nil {
 			return jsonTypeError(*val)
@@ -102,7 +103,7 @@ func jsonTypeError(t types.Type) error {
 func jsonFieldsError(fields []types.Field) error {
 	for _, f := range fields {
 		if err := jsonTypeError(f.Type); err != nil {
-			return fmt.Errorf("column %s: %w", f.Name, err)
+			return fmt.Errorf("%w\nThe column is %s.", err, f.Name)
 		}
 	}
 	return nil

@@ -30,7 +30,7 @@ func Connector() connectors.Connector {
 
 func sink(r connectors.SinkRequest) (*connectors.Sink, error) {
 	if r.Overwrite {
-		return nil, fmt.Errorf("INSERT OVERWRITE requires that the sink of table '%s' implements the SupportsOverwrite interface.", r.Table.Name)
+		return nil, fmt.Errorf("INSERT OVERWRITE requires that the underlying DynamicTableSink of table '%s' implements the SupportsOverwrite interface.", r.Table.Name)
 	}
 	toErr, err := r.Table.Options.Bool(standardErr)
 	if err != nil {

@@ -1,0 +1,152 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"runnel/catalog"
+	"runnel/sql"
+)
+
+const (
+	tableCure = "A table with a connector and INSERT INTO .. SELECT keep a result up to date, as a streaming job."
+	modelCure = "There are no models; a scalar function or a lookup join with a table can stand in their place."
+	jarCure   = "There is no JVM here: connectors, formats and functions are built in, and SHOW FUNCTIONS lists what can be called."
+	planCure  = "Plans are not kept in files: run the statement itself. It finds its state by its operators, see EXPLAIN and execution.state-recovery.path."
+)
+
+// refused answers the statements that cannot be carried out here: as Flink would where it refuses them for a reason of its own,
+// else with what takes their place.
+func (s *Session) refused(stmt sql.Stmt, text string) error {
+	switch st := stmt.(type) {
+	case *sql.Update:
+		return s.notUpdatable(st, st.Table)
+	case *sql.Delete:
+		return s.notUpdatable(st, st.Table)
+	case *sql.Truncate:
+		return s.notTruncatable(st)
+	case *sql.Analyze:
+		return s.notAnalyzed(st)
+	case *sql.Merge:
+		return unsupportedQuery(st, text, "Tables change through INSERT; a join of both tables in its query says what MATCHED would.")
+	case *sql.Call:
+		return noProcedures("getProcedure", st)
+	case *sql.AddJar:
+		return notLoaded(st)
+	case *sql.RemoveJar:
+		return catalog.Errorf(catalog.UnsupportedOp, "SQL Gateway doesn't support REMOVE JAR syntax now.").Node(st).Cure("%s", jarCure)
+	case *sql.ExecutePlan:
+		if _, err := os.Stat(st.Path.Text); err != nil {
+			return &Error{Class: "java.io.FileNotFoundException", Msg: fmt.Sprintf("file resource [%s] not found.", st.Path.Text), Err: err}
+		}
+		return unsupported(st, 2).Cure("%s", planCure)
+	case *sql.CompilePlan:
+		return unsupported(st, 2).Cure("%s", planCure)
+	case *sql.CreateModel:
+		return unsupportedQuery(st, text, modelCure)
+	case *sql.AlterModel:
+		return unsupportedQuery(st, text, modelCure)
+	case *sql.CreateMaterializedTable:
+		return unsupported(st, 3).Cure("%s", tableCure)
+	case *sql.AlterMaterializedTable:
+		return unsupported(st, 3).Cure("%s", tableCure)
+	case *sql.Drop:
+		switch st.Object {
+		case sql.ObjectModel:
+			return unsupportedQuery(st, text, modelCure)
+		case sql.ObjectMaterializedTable:
+			return unsupported(st, 3).Cure("%s", tableCure)
+		}
+	}
+	return unsupported(stmt, 2)
+}
+
+// notTruncatable refuses TRUNCATE TABLE: in streaming mode whatever the table, as Flink does.
+func (s *Session) notTruncatable(st *sql.Truncate) error {
+	if !s.batch() {
+		return catalog.Errorf(catalog.TableError, "TRUNCATE TABLE statement is not supported in streaming mode.").Node(st).
+			Cure("No connector here empties its table; drop the files or the topic outside.")
+	}
+	p, err := s.table(st.Table, "Could not execute TRUNCATE TABLE. Table with identifier %s does not exist.")
+	if err != nil {
+		return err
+	}
+	return catalog.Errorf(catalog.TableError, "TRUNCATE TABLE statement is not supported for the table %s since the table hasn't implemented "+
+		"the interface org.apache.flink.table.connector.sink.abilities.SupportsTruncate.", p.Quoted()).Node(st)
+}
+
+// notAnalyzed refuses ANALYZE TABLE, first for a table that is not there.
+func (s *Session) notAnalyzed(st *sql.Analyze) error {
+	if _, err := s.table(st.Table, "Table %s doesn't exist or is a temporary table."); err != nil {
+		return err
+	}
+	if !s.batch() {
+		return catalog.Errorf(catalog.TableError, "ANALYZE TABLE is not supported for streaming mode now").Node(st)
+	}
+	return unsupported(st, 2).Cure("Plans do not depend on statistics.")
+}
+
+// table finds a table or view; missing is the message with %s for its path.
+func (s *Session) table(n *sql.Name, missing string) (catalog.Path, error) {
+	p, err := s.opts.Catalog.Resolve(n)
+	if err != nil {
+		return p, err
+	}
+	if _, ok := s.opts.Catalog.Find(p); ok {
+		return p, nil
+	}
+	return p, catalog.Errorf(catalog.ValidationError, missing, p.Quoted()).Node(n).
+		Cure("%s", catalog.DidYouMean(p.Name, s.opts.Catalog.Names(p.Catalog, p.Database)))
+}
+
+func (s *Session) batch() bool { return strings.EqualFold(s.Option("execution.runtime-mode"), "BATCH") }
+
+// notLoaded refuses ADD JAR, first for what is no JAR.
+func notLoaded(st *sql.AddJar) error {
+	path := st.Path.Text
+	switch info, err := os.Stat(path); {
+	case err != nil:
+		return &Error{Class: "java.io.FileNotFoundException", Msg: fmt.Sprintf("jar resource [%s] not found.", path), Err: err}
+	case info.IsDir():
+		return catalog.Errorf(catalog.ValidationError, "The registering or unregistering jar resource [%s] is a directory that is not allowed.", path).Node(st.Path)
+	case !strings.HasSuffix(strings.ToLower(path), ".jar"):
+		return catalog.Errorf(catalog.ValidationError, "The registering or unregistering jar resource [%s] must ends with '.jar' suffix.", path).Node(st.Path)
+	}
+	return unsupported(st, 2).Cure("%s", jarCure)
+}
+
+// notUpdatable refuses UPDATE and DELETE: first for a table that cannot be read, as Flink does, which reads it to find the rows.
+func (s *Session) notUpdatable(stmt sql.Stmt, table *sql.Name) error {
+	text := "SELECT * FROM " + table.String()
+	q, err := sql.Parse(text)
+	if err != nil {
+		return err
+	}
+	if _, err := s.planner().Query(q.(*sql.Query), text); err != nil {
+		var e *catalog.Error
+		if errors.As(err, &e) {
+			e.At = sql.Span{From: table.Pos(), To: table.End()} // the place in the statement, not in the query
+		}
+		return err
+	}
+	return unsupported(stmt, 1).Cure("Tables change through INSERT of a changelog; no connector takes single updates or deletes.")
+}
+
+// noProcedures is how Flink's in-memory catalog answers SHOW PROCEDURES and CALL.
+func noProcedures(method string, n sql.Node) error {
+	return catalog.Errorf(catalog.UnsupportedOp, "%s is not implemented for class org.apache.flink.table.catalog.GenericInMemoryCatalog.", method).
+		Node(n).Cure("There are no procedures; SHOW FUNCTIONS lists what can be called in a query.")
+}
+
+// unsupported refuses a statement by its first words.
+func unsupported(stmt sql.Stmt, words int) *catalog.Error {
+	all := strings.Fields(stmt.String())
+	return catalog.Errorf(catalog.UnsupportedOp, "%s is not supported.", strings.Join(all[:min(words, len(all))], " ")).Node(stmt)
+}
+
+// unsupportedQuery refuses a statement in the words that Flink has for what it parses but does not plan.
+func unsupportedQuery(stmt sql.Stmt, text, cure string) *catalog.Error {
+	return catalog.Errorf(catalog.TableError, "Unsupported query: %s;", strings.TrimRight(text, "; \t\r\n")).Node(stmt).Cure("%s", cure)
+}
