@@ -1,53 +1,14 @@
 package types
 
 import (
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"runnel/internal/recorded"
 )
-
-// tsvEscapes undoes the escapes of the recorded tables.
-var tsvEscapes = regexp.MustCompile(`\\(t|n|r|\\|u[0-9a-f]{4})`)
-
-func unescapeTSV(s string) string {
-	return tsvEscapes.ReplaceAllStringFunc(s, func(e string) string {
-		switch e[1] {
-		case 't':
-			return "\t"
-		case 'n':
-			return "\n"
-		case 'r':
-			return "\r"
-		case 'u':
-			n, _ := strconv.ParseUint(e[2:], 16, 32)
-			return string(rune(n))
-		}
-		return `\`
-	})
-}
-
-// recorded reads a table that a real Flink 1.20.5 produced: one map from column name to text per line.
-func recorded(t *testing.T, file string) []map[string]string {
-	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
-	names := strings.Split(lines[0], "\t")
-	var rows []map[string]string
-	for _, line := range lines[1:] {
-		row := map[string]string{}
-		for i, cell := range strings.Split(line, "\t") {
-			row[names[i]] = unescapeTSV(cell)
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
 
 var typeText = regexp.MustCompile(`^(\w+)(?:\((\d+)(?:, ?(\d+))?\))?$`)
 
@@ -110,7 +71,7 @@ func castText(typ Type, s string) (d Datum, ok bool) {
 func TestRecordedCasts(t *testing.T) {
 	call := regexp.MustCompile(`^(?:TRY_)?CAST\(a1 AS ([^)]+\)?)\)$`)
 	values, errors := 0, 0
-	for _, r := range recorded(t, "testdata/casts.tsv") {
+	for _, r := range recorded.Table(t, "testdata/casts.tsv") {
 		in := strings.TrimSuffix(strings.TrimPrefix(r["table"], "SELECT "), " AS a1")
 		in = strings.TrimSuffix(strings.TrimPrefix(in, "CAST("), " AS STRING)")
 		m := call.FindStringSubmatch(r["expression"])
@@ -144,7 +105,7 @@ func TestRecordedCasts(t *testing.T) {
 func TestRecordedFloors(t *testing.T) {
 	call := regexp.MustCompile(`^(FLOOR|CEIL)\((?:CAST\()?(DATE|TIMESTAMP) '([^']+)'(?: AS TIMESTAMP_LTZ\(3\)\))? TO (\w+)\)$`)
 	n := 0
-	for _, r := range recorded(t, "testdata/floors.tsv") {
+	for _, r := range recorded.Table(t, "testdata/floors.tsv") {
 		m := call.FindStringSubmatch(r["expression"])
 		if m == nil {
 			t.Fatalf("%s: %s is not understood", r["id"], r["expression"])

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"runnel/internal/recorded"
 )
 
 // randomInt128 favours the borders of words and powers of ten.
@@ -337,7 +339,7 @@ func BenchmarkParseDecimal(b *testing.B) {
 func TestRecordedDecimals(t *testing.T) {
 	cast := regexp.MustCompile(`CAST\(([^ ]*) AS DECIMAL\((\d+), ?(\d+)\)\)`)
 	values, refused := 0, 0
-	for _, r := range recorded(t, "testdata/decimals.tsv") {
+	for _, r := range recorded.Table(t, "testdata/decimals.tsv") {
 		if r["error"] != "" && !strings.Contains(r["error"], "NOT NULL, however, a null value") {
 			refused++ // % whose type is not that of the second operand; the planner's affair
 			continue

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"runnel/internal/recorded"
 )
 
 // sqlArg is an argument of a recorded call.
@@ -218,7 +220,7 @@ func toDate(args []sqlArg) string {
 
 func TestRecordedPatterns(t *testing.T) {
 	values, errors, other := 0, 0, 0
-	for _, r := range recorded(t, "testdata/patterns.tsv") {
+	for _, r := range recorded.Table(t, "testdata/patterns.tsv") {
 		loc := time.UTC
 		if zone, ok := strings.CutPrefix(r["setup"], "table.local-time-zone="); ok {
 			var err error

@@ -4,62 +4,20 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"runnel/connectors"
+	"runnel/internal/recorded"
 	"runnel/types"
 )
 
 // The tables in testdata are what a real Flink 1.20.5 read and wrote. Every line is judged; the lines on which we differ
 // on purpose are listed in testdata/differences.tsv with the reason.
-
-var tsvEscapes = regexp.MustCompile(`\\(t|n|r|\\|u[0-9a-f]{4})`)
-
-func unescapeTSV(s string) string {
-	return tsvEscapes.ReplaceAllStringFunc(s, func(e string) string {
-		switch e[1] {
-		case 't':
-			return "\t"
-		case 'n':
-			return "\n"
-		case 'r':
-			return "\r"
-		case 'u':
-			n, _ := strconv.ParseUint(e[2:], 16, 32)
-			return string(rune(n))
-		}
-		return `\`
-	})
-}
-
-func readTSV(t *testing.T, file string) []map[string]string {
-	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
-	names := strings.Split(lines[0], "\t")
-	var rows []map[string]string
-	for _, line := range lines[1:] {
-		row := map[string]string{}
-		for i, cell := range strings.Split(line, "\t") {
-			if cell != `\N` {
-				cell = unescapeTSV(cell)
-			}
-			row[names[i]] = cell
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
 
 // message undoes the writing of bytes; nil is a null message.
 func message(s string, hexed bool) []byte {
@@ -84,7 +42,7 @@ type tally struct {
 
 func newTally(t *testing.T) *tally {
 	c := &tally{differs: map[string]string{}, met: map[string]bool{}}
-	for _, r := range readTSV(t, "testdata/differences.tsv") {
+	for _, r := range recorded.Table(t, "testdata/differences.tsv") {
 		c.differs[r["id"]] = r["reason"]
 	}
 	return c
@@ -166,7 +124,7 @@ func decodedFields(f connectors.Format, req connectors.FormatRequest) []types.Fi
 
 func TestRecordedDecode(t *testing.T) {
 	c := newTally(t)
-	for _, r := range readTSV(t, "testdata/decode.tsv") {
+	for _, r := range recorded.Table(t, "testdata/decode.tsv") {
 		if strings.HasPrefix(r["error"], "ddl|") {
 			c.elsewhere++ // the parser's affair
 			continue
@@ -288,7 +246,7 @@ func bag(s string) []string {
 
 func TestRecordedEncode(t *testing.T) {
 	c := newTally(t)
-	for _, r := range readTSV(t, "testdata/encode.tsv") {
+	for _, r := range recorded.Table(t, "testdata/encode.tsv") {
 		if strings.HasPrefix(r["error"], "ddl|") {
 			c.elsewhere++
 			continue
