@@ -43,10 +43,26 @@ type memSource struct {
 	readers  map[*memReader]bool
 	finished [][]connectors.Split // what Committed was told
 	pausable bool
+	dry      sync.Cond // a reader was asked and had nothing
+	polls    int       // how often that was
 }
 
 func newMemSource(bounded bool) *memSource {
-	return &memSource{splits: map[string][]kv{}, bounded: bounded, allowed: 1 << 60, batch: 3, readers: map[*memReader]bool{}, failAt: map[string]error{}}
+	s := &memSource{splits: map[string][]kv{}, bounded: bounded, allowed: 1 << 60, batch: 3, readers: map[*memReader]bool{}, failAt: map[string]error{}}
+	s.dry.L = &s.mu
+	return s
+}
+
+// settle waits until the task of the only reader has done all that rows and the clock have given it to do so far. A task
+// looks at its timers before each poll; the poll that is under way may have come from before them, the next one has not.
+func (s *memSource) settle() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for until := s.polls + 2; s.polls < until; s.dry.Wait() {
+		for r := range s.readers {
+			r.wake()
+		}
+	}
 }
 
 func (s *memSource) split(id string, rows ...kv) *memSource {
@@ -190,6 +206,8 @@ func (r *memReader) Poll() (connectors.Polled, error) {
 		}
 		return connectors.Polled{Split: p.id, Rows: r.out, Ended: ended, More: true}, nil
 	}
+	s.polls++
+	s.dry.Broadcast()
 	return connectors.Polled{}, nil
 }
 
@@ -500,19 +518,6 @@ func (l *probeLog) await(line string) {
 	defer l.mu.Unlock()
 	for !slices.Contains(l.lines, line) {
 		l.cond.Wait()
-	}
-}
-
-// awaitAdvancing waits for a line while time goes by in steps.
-func (l *probeLog) awaitAdvancing(clock *VirtualClock, line string) {
-	has := func() bool {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return slices.Contains(l.lines, line)
-	}
-	for !has() {
-		clock.Advance(50 * time.Millisecond)
-		time.Sleep(time.Millisecond) // lets the task run; how long does not matter
 	}
 }
 

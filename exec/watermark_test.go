@@ -58,15 +58,35 @@ func TestPeriodicWatermarks(t *testing.T) {
 	submit(t, c, probed(src, periodic(200*time.Millisecond, time.Second)), JobConfig{})
 	log.await("0: 10")
 	log.await("0: 20")
-	log.awaitAdvancing(clock, "0: wm 10")
-	src.split("a-1", at(30)...)
-	log.await("0: 30")
-	log.awaitAdvancing(clock, "0: wm 30") // a-0 has been silent for a second
-	log.awaitAdvancing(clock, "0: idle true")
-	src.split("a-0", at(40)...)
-	log.await("0: idle false")
-	log.await("0: 40")
-	log.awaitAdvancing(clock, "0: wm 40")
+	src.settle()
+	seen := log.of(0)
+	after := func(d time.Duration, want string) {
+		t.Helper()
+		clock.Advance(d - time.Millisecond)
+		src.settle()
+		if got := log.of(0); got != seen {
+			t.Fatalf("%v too early: %s", time.Millisecond, got)
+		}
+		clock.Advance(time.Millisecond)
+		src.settle()
+		if seen += want; log.of(0) != seen {
+			t.Fatalf("got  %s\nwant %s", log.of(0), seen)
+		}
+	}
+	give := func(split string, ts int64, want string) {
+		t.Helper()
+		src.split(split, at(ts)...)
+		src.settle()
+		if seen += want; log.of(0) != seen {
+			t.Fatalf("got  %s\nwant %s", log.of(0), seen)
+		}
+	}
+	after(200*time.Millisecond, "; wm 10")
+	give("a-1", 30, "; 30")
+	after(800*time.Millisecond, "; wm 30") // a-0 has been silent for a second
+	after(200*time.Millisecond, "; idle true")
+	give("a-0", 40, "; idle false; 40")
+	after(200*time.Millisecond, "; wm 40")
 }
 
 // TestSubtaskWithoutSplitIsIdle: with one partition and four subtasks the watermark still moves, at once.
