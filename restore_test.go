@@ -122,6 +122,8 @@ func TestCrashRestoreRefused(t *testing.T) {
 	}{
 		{"changed join key", p, strings.Replace(script, "o.order_id = p.order_id", "o.user_id = p.order_id", 1), path,
 			[]string{"IntervalJoin", "does not fit", "user_id"}},
+		{"another key of the same name", p, strings.Replace(script, "FROM orders o", "FROM (SELECT user_id AS order_id, user_id, amount, ts FROM orders) o", 1), path,
+			[]string{"IntervalJoin", "does not fit", "orders.user_id"}},
 		{"changed interval", p, strings.Replace(script, "INTERVAL '1' MINUTE AND", "INTERVAL '2' MINUTE AND", 1), path,
 			[]string{"IntervalJoin", "does not fit"}},
 		{"unknown version", p, script, newer, []string{"version 1234"}},
@@ -144,7 +146,7 @@ func TestCrashRestoreRefused(t *testing.T) {
 			}
 		})
 	}
-	t.Run("added filter", func(t *testing.T) {
+	t.Run("added filter and alias", func(t *testing.T) {
 		more := 20
 		p.group = "filtered"
 		p.while(func(c *kafkatest.Client) error {
@@ -158,6 +160,8 @@ func TestCrashRestoreRefused(t *testing.T) {
 			return c.Produce(p.name("payments"), payments)
 		})
 		filtered := strings.Replace(p.joinScript(false), "INTERVAL '1' MINUTE;", fmt.Sprintf("INTERVAL '1' MINUTE WHERE o.amount <> %d;", expected(n+1).Amount), 1)
+		filtered = strings.Replace(filtered, "o.order_id = p.order_id", "o.order_id = p.o", 1)
+		filtered = strings.Replace(filtered, "JOIN payments p", "JOIN (SELECT order_id AS o, `method`, ts FROM payments) p", 1)
 		r := p.start("-f", p.file("changed.sql", filtered), "-D", "execution.savepoint.path="+path)
 		r.untilEnd()
 		r.interrupt()

@@ -31,11 +31,41 @@ type AggCall struct {
 	Filter   int // a BOOLEAN column of the input, -1 for none
 	Name     string
 	T        types.Type
-	Text     string // the call as Flink's plans print it, e.g. COUNT(DISTINCT a) FILTER c; part of the state's descriptor
+	Text     string // the call as Flink's plans print it, e.g. COUNT(DISTINCT a) FILTER c
 	// Nulls is RESPECT NULLS or IGNORE NULLS of ARRAY_AGG, and NULL ON NULL or ABSENT ON NULL of the JSON aggregates.
 	Nulls NullTreatment
 	// JSON says that the value of a JSON aggregate is JSON already (see MadeJSON): it goes in as it is.
 	JSON bool
+}
+
+// Origin says what the call computes, by the origins of the columns of its input in. Unlike Text it does not depend on what
+// the columns are called; it is part of the state's descriptor.
+func (c *AggCall) Origin(in []types.Field) string {
+	var b strings.Builder
+	b.WriteString(c.Func.Name + "(")
+	if c.Distinct {
+		b.WriteString("DISTINCT ")
+	}
+	for i, a := range c.Args {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(in[a].Source())
+	}
+	b.WriteString(")")
+	if c.Filter >= 0 {
+		b.WriteString(" FILTER " + in[c.Filter].Source())
+	}
+	switch {
+	case c.Nulls == NullsKept:
+		b.WriteString(" NULLS KEPT")
+	case c.Nulls == NullsSkipped:
+		b.WriteString(" NULLS SKIPPED")
+	}
+	if c.JSON {
+		b.WriteString(" OF JSON")
+	}
+	return b.String()
 }
 
 // NullTreatment says whether an aggregate takes NULL values; each function has its own default.

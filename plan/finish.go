@@ -76,6 +76,7 @@ func (p *planning) finish(roots []Node, name, text string) (*Graph, error) {
 	p.miniBatches(g)
 	number(g)
 	stateIDs(g)
+	origins(g)
 	return g, p.runnable(g)
 }
 

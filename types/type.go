@@ -69,6 +69,16 @@ type Field struct {
 	Name    string
 	Type    Type
 	Comment string
+	// Origin says in a plan where the values come from: a column of a table, an expression over such. "" when unknown.
+	Origin string
+}
+
+// Source is the origin, or the name where that is unknown.
+func (f Field) Source() string {
+	if f.Origin != "" {
+		return f.Origin
+	}
+	return f.Name
 }
 
 // Phys is the slice of a Column that holds the values of a type.

@@ -99,7 +99,7 @@ func (a *aggregates) infos() []state.ValueInfo {
 		infos = append(infos, state.ValueInfo{Call: "rows", Codec: 1})
 	}
 	for i, s := range a.slots {
-		infos = append(infos, state.ValueInfo{Call: a.calls[i].Text, Type: s.acc.Type.String(), Codec: s.acc.Codec})
+		infos = append(infos, state.ValueInfo{Call: a.calls[i].Origin(a.in), Type: s.acc.Type.String(), Codec: s.acc.Codec})
 	}
 	return infos
 }

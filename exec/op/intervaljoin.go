@@ -127,10 +127,7 @@ func (j *IntervalJoin) Open(ctx *Context) error {
 }
 
 func (j *IntervalJoin) descriptor(name string, side *joinSide) state.Descriptor {
-	d := state.Descriptor{Format: 1, Name: name, Key: keyColumns(side.fields, side.keys.cols)}
-	for _, f := range side.fields {
-		d.Values = append(d.Values, state.ValueInfo{Call: f.Name, Type: f.Type.Plain().Optional().String(), Codec: types.RowCodecVersion})
-	}
+	d := state.Descriptor{Format: 1, Name: name, Key: keyColumns(side.fields, side.keys.cols), Values: rowInfos(side.fields)}
 	d.Bounds = fmt.Sprintf("%d ms .. %d ms", j.spec.Lower, j.spec.Upper)
 	return d
 }

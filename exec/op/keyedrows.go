@@ -41,7 +41,7 @@ func (o *keyedRows) open(ctx *Context, values []state.Value, apply func(*types.B
 func rowInfos(fields []types.Field) []state.ValueInfo {
 	infos := make([]state.ValueInfo, len(fields))
 	for i, f := range fields {
-		infos[i] = state.ValueInfo{Call: f.Name, Type: f.Type.Plain().Optional().String(), Codec: types.RowCodecVersion}
+		infos[i] = state.ValueInfo{Call: f.Source(), Type: f.Type.Plain().Optional().String(), Codec: types.RowCodecVersion}
 	}
 	return infos
 }

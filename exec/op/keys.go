@@ -55,7 +55,7 @@ func fieldTypes(fields []types.Field, of []int) []types.Type {
 func keyColumns(fields []types.Field, of []int) []state.KeyColumn {
 	ks := make([]state.KeyColumn, len(of))
 	for i, f := range of {
-		ks[i] = state.KeyColumn{Name: fields[f].Name, Type: fields[f].Type.Plain().String()}
+		ks[i] = state.KeyColumn{Name: fields[f].Name, Origin: fields[f].Origin, Type: fields[f].Type.Plain().String()}
 	}
 	return ks
 }

@@ -44,7 +44,7 @@ func (s *TemporalSort) Open(ctx *Context) error {
 	s.rows = newRowBytes(s.in)
 	s.out = newOutput(ctx.Out, s.in)
 	s.rowsOf, s.markOf = s.apply, s.advance
-	d := state.Descriptor{Format: types.RowCodecVersion, Name: "rows", Values: rowInfos(s.in), Bounds: s.in[s.column].Name + "; "}
+	d := state.Descriptor{Format: types.RowCodecVersion, Name: "rows", Values: rowInfos(s.in), Bounds: s.in[s.column].Source() + "; "}
 	for _, k := range s.order {
 		d.Bounds += sortKeyText(s.in, k) + "; "
 	}

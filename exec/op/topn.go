@@ -69,10 +69,7 @@ func (t *TopN) Open(ctx *Context) error {
 	t.rows = newRowBytes(t.spec.In)
 	t.key = newRowBytes(pick(t.spec.In, t.spec.Key))
 	t.invalid = ctx.Counter("topn.invalidTopSize")
-	d := state.Descriptor{Format: types.RowCodecVersion, Name: "rows", Key: keyColumns(t.spec.In, t.spec.Partition)}
-	for _, f := range t.spec.In {
-		d.Values = append(d.Values, state.ValueInfo{Call: f.Name, Type: f.Type.Plain().String(), Codec: types.RowCodecVersion})
-	}
+	d := state.Descriptor{Format: types.RowCodecVersion, Name: "rows", Key: keyColumns(t.spec.In, t.spec.Partition), Values: rowInfos(t.spec.In)}
 	for _, k := range t.spec.Order {
 		d.Bounds += sortKeyText(t.spec.In, k) + "; "
 	}
@@ -92,7 +89,7 @@ func (t *TopN) Open(ctx *Context) error {
 }
 
 func sortKeyText(fields []types.Field, k SortKey) string {
-	s := fields[k.Column].Name
+	s := fields[k.Column].Source()
 	if k.Desc {
 		s += " DESC"
 	}

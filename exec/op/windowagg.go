@@ -485,7 +485,7 @@ func (w *WindowAggregate) emit(m *state.Map, end int64) error {
 func (w *Window) text(in []types.Field) string {
 	column := "PROCTIME()"
 	if w.Rowtime {
-		column = in[w.Column].Name
+		column = in[w.Column].Source()
 	}
 	ms := func(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 	s := ""

@@ -1,0 +1,97 @@
+package plan
+
+import (
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+
+	"runnel/expr"
+	"runnel/types"
+)
+
+// origins says of every column of the graph where its values come from: a column of a table, or an expression over such.
+// State is recognised by it after a restart (design.md 4): another name for the same column makes no difference, and
+// another column under the same name does. The nodes stand below those that read them.
+func origins(g *Graph) {
+	for _, n := range g.Nodes {
+		b := n.Base()
+		var in []types.Field
+		for _, c := range b.Inputs {
+			in = append(in, c.Base().Fields...)
+		}
+		b.Fields = slices.Clone(b.Fields)
+		for i := range b.Fields {
+			b.Fields[i].Origin = shortOrigin(sourceOf(n, i, in))
+		}
+	}
+}
+
+// sourceOf gives the origin of the i-th column of n, which reads the columns in, those of all its inputs.
+func sourceOf(n Node, i int, in []types.Field) string {
+	f := n.Base().Fields[i]
+	switch n := n.(type) {
+	case *Scan:
+		return n.Table.Name + "." + f.Name
+	case *Calc:
+		return originText(n.Exprs[i], in)
+	case *Union:
+		return unionOrigin(n, i)
+	case *GroupAggregate:
+		return groupOrigin(n, n.Keys, n.Aggs, i, in)
+	case *WindowAggregate:
+		return groupOrigin(n, n.Keys, n.Aggs, i, in)
+	case *GroupWindowAggregate:
+		return groupOrigin(n, n.Keys, n.Aggs, i, in)
+	case *Expand, *Values:
+	default: // the columns of the inputs, and new ones behind them
+		if i < len(in) {
+			return in[i].Origin
+		}
+	}
+	return n.Base().Kind + "." + f.Name
+}
+
+// originText is an expression over the origins of its columns.
+func originText(e expr.Expr, in []types.Field) string {
+	return expr.Rewrite(e, func(x expr.Expr) expr.Expr {
+		if c, ok := x.(*expr.Col); ok {
+			return &expr.Col{Index: c.Index, Name: in[c.Index].Origin, T: c.T}
+		}
+		return x
+	}).String()
+}
+
+// groupOrigin is the origin of the i-th column of an aggregation: a key, a call, or one of the window.
+func groupOrigin(n Node, keys []int, aggs []expr.AggCall, i int, in []types.Field) string {
+	switch {
+	case i < len(keys):
+		return in[keys[i]].Origin
+	case i < len(keys)+len(aggs):
+		return aggs[i-len(keys)].Origin(in)
+	}
+	return n.Base().Kind + "." + n.Base().Fields[i].Name
+}
+
+// unionOrigin is that of all inputs, or the list of theirs.
+func unionOrigin(n *Union, i int) string {
+	var all []string
+	for _, in := range n.Inputs {
+		if o := in.Base().Fields[i].Origin; !slices.Contains(all, o) {
+			all = append(all, o)
+		}
+	}
+	return strings.Join(all, " | ")
+}
+
+const maxOrigin = 160 // bytes of an origin's text
+
+// shortOrigin keeps origins from growing with every expression over an expression: a long one ends in a hash of all of it.
+func shortOrigin(s string) string {
+	if len(s) <= maxOrigin {
+		return s
+	}
+	h := fnv.New64a()
+	h.Write([]byte(s))
+	return strings.ToValidUTF8(s[:maxOrigin-20], "") + ".." + strconv.FormatUint(h.Sum64(), 16)
+}
