@@ -35,7 +35,6 @@ var owners = map[string][]string{
 	"github.com/dgraph-io/ristretto":      {"state"},
 	"github.com/IBM/sarama":               {"connectors/kafka"},
 	"github.com/twmb/franz-go":            {"connectors/kafka", "connectors/kafka/kafkatest"},
-	"github.com/chzyer/readline":          {"repl"},
 	"github.com/olekukonko/tablewriter":   {"repl"},
 	"github.com/mattn/go-runewidth":       {"repl"},
 	"github.com/dlclark/regexp2":          {"expr"},

@@ -79,7 +79,7 @@ func run(args []string, in *os.File, out, errOut *os.File) int {
 // greet is what a terminal shows at the start.
 func (p *process) greet() {
 	p.term.Message("runnel " + version + ": Flink SQL in one binary. 'HELP;' lists the commands, 'QUIT;' leaves.")
-	p.term.Message("Data directory: " + p.dir.path)
+	p.term.Message("Data directory: " + p.dir.path + "\n")
 }
 
 // interactive is the shell on a terminal or a pipe.
@@ -100,7 +100,7 @@ func (p *process) interactive(ctx context.Context, in *os.File) int {
 	var ed repl.Editor
 	if term.IsTerminal(int(in.Fd())) && p.term.TTY() {
 		var err error
-		if ed, err = repl.NewLineEditor(p.term, p.dir.file("history"), p.session.Complete); err != nil {
+		if ed, err = repl.NewLineEditor(in, p.term, p.dir.file("history"), p.session.Complete, p.session.Option); err != nil {
 			p.term.Message("[NOTE] " + err.Error())
 		} else {
 			p.shell.Keys = in

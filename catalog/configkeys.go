@@ -63,6 +63,9 @@ func choice(name, def, doc, class string, values ...string) ConfigKey {
 }
 
 func (k ConfigKey) old(names ...string) ConfigKey { k.Old = names; return k }
+
+// suggest lists values for completion; others are taken as well.
+func (k ConfigKey) suggest(values ...string) ConfigKey { k.Values = values; return k }
 func (k ConfigKey) bounds(min, max int64) ConfigKey {
 	k.Bounded, k.Min, k.Max = true, min, max
 	return k
@@ -145,6 +148,9 @@ var clientKeys = []ConfigKey{
 	number("sql-client.execution.max-table-result.rows", "1000000", "Rows that the TABLE view keeps; 0 or less for all."),
 	flag("sql-client.verbose", "false", "Errors are shown with everything known about them."),
 	number("sql-client.display.max-column-width", "", "Older name of table.display.max-column-width; it wins when both are set.").bounds(1, maxInt),
+	text("sql-client.display.color-schema", "DEFAULT", "Colours of what is typed; an unknown one is DEFAULT, which has none.").
+		suggest("DEFAULT", "DARK", "LIGHT", "CHESTER", "DRACULA", "SOLARIZED", "VS2010", "OBSIDIAN", "GESHI"),
+	flag("sql-client.display.show-line-numbers", "false", "Whether prompts of further lines show their numbers."),
 	flag("sql-client.display.print-time-cost", "true", "Whether the time taken stands behind results."),
 }
 
@@ -259,8 +265,6 @@ var acceptedKeys = []ConfigKey{
 	flag("table.optimizer.runtime-filter.enabled", "false", ""),
 	flag("table.optimizer.sql2rel.project-merge.enabled", "false", ""),
 	flag("table.optimizer.multi-join.enabled", "false", ""),
-	text("sql-client.display.color-schema", "DEFAULT", ""),
-	flag("sql-client.display.show-line-numbers", "false", ""),
 	text("sql-client.prompt.pattern", "", ""),
 	text("execution.batch-shuffle-mode", "ALL_EXCHANGES_BLOCKING", ""),
 	flag("execution.state-recovery.from-local", "false", ""),

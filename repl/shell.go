@@ -55,39 +55,25 @@ var ErrStatement = errors.New("a statement failed")
 // Interactive reads statements until QUIT or the end of input. Errors of statements are shown and the loop goes on.
 func (s *Shell) Interactive(ctx context.Context, ed Editor) error {
 	defer ed.Close()
-	var buf strings.Builder
+	whole := func(text string) bool {
+		_, rest := sql.Split(text)
+		return rest == nil
+	}
 	for ctx.Err() == nil {
-		prompt := promptText
-		if buf.Len() > 0 {
-			prompt = promptMore
-		}
-		line, err := ed.Line(prompt)
+		text, err := ed.Read(ctx, whole)
 		switch {
 		case errors.Is(err, errInterrupted):
-			buf.Reset()
+			s.space()
 			continue
-		case errors.Is(err, io.EOF):
-			_, err := s.statements(ctx, ed, sql.SplitAll(buf.String()))
-			return err
+		case errors.Is(err, errTooLong):
+			s.Term.Message(s.paint(red, "[ERROR] "+err.Error()))
+			continue
+		case errors.Is(err, io.EOF), err != nil && ctx.Err() != nil:
+			return nil
 		case err != nil:
 			return fmt.Errorf("reading of the terminal: %w", err)
 		}
-		if buf.Len() == 0 && strings.TrimSpace(line) == "" {
-			continue
-		}
-		if buf.Len()+len(line) > maxBuffered {
-			buf.Reset()
-			s.Term.Message(s.paint(red, fmt.Sprintf("[ERROR] The statement is longer than %d bytes; run it from a file with -f.", maxBuffered)))
-			continue
-		}
-		buf.WriteString(line)
-		buf.WriteByte('\n')
-		parts, rest := sql.Split(buf.String())
-		if rest != nil {
-			continue
-		}
-		buf.Reset()
-		quit, err := s.statements(ctx, ed, parts)
+		quit, err := s.statements(ctx, ed, sql.SplitAll(text))
 		if quit {
 			return nil
 		}
@@ -98,13 +84,29 @@ func (s *Shell) Interactive(ctx context.Context, ed Editor) error {
 	return ctx.Err()
 }
 
+// space puts an empty line in front of the next prompt of a terminal.
+func (s *Shell) space() {
+	if s.Term.TTY() {
+		fmt.Fprintln(s.Term)
+	}
+}
+
 // statements runs what was typed and puts it into the history.
 func (s *Shell) statements(ctx context.Context, ed Editor, parts []sql.Piece) (quit bool, err error) {
-	for _, p := range parts {
-		ed.Remember(maskSecrets(p.Text) + ";")
+	for i, p := range parts {
+		if err := ed.Remember(maskSecrets(p.Text) + ";"); err != nil {
+			s.Term.Notice(s.paint(yellow, "[NOTE] ") + err.Error())
+		}
 		quit, err := s.one(ctx, p.Text, "")
-		if quit || err != nil {
-			return quit, err
+		if quit {
+			return true, nil
+		}
+		if left := len(parts) - 1 - i; err != nil && left > 0 {
+			s.Term.Message(s.paint(yellow, "[NOTE] ") + fmt.Sprintf("%d more %s of this input not run.", left, plural("statement", left > 1)+map[bool]string{true: " were", false: " was"}[left > 1]))
+		}
+		s.space()
+		if err != nil {
+			return false, err
 		}
 	}
 	return false, nil

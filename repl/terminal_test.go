@@ -84,58 +84,6 @@ func TestStatusLineGivesWay(t *testing.T) {
 	}
 }
 
-func TestPasteFilter(t *testing.T) {
-	for _, c := range []struct{ in, want string }{
-		{"a\tb", "a\tb"},
-		{"\x1b[200~a\tb\nc\x1b[201~\t", "a b\nc\t"},
-		{"\x1b[A\x1b[200~x\x1b[201~", "\x1b[Ax"},
-	} {
-		for _, size := range []int{3, 100} {
-			f := &pasteFilter{in: &chunks{[]byte(c.in), size}}
-			var got []byte
-			for range 200 {
-				p := make([]byte, 64)
-				n, err := f.Read(p)
-				got = append(got, p[:n]...)
-				if err != nil {
-					break
-				}
-			}
-			if string(got) != c.want {
-				t.Errorf("%q in pieces of %d: %q, want %q", c.in, size, got, c.want)
-			}
-		}
-	}
-}
-
-// chunks reads a few bytes at a time.
-type chunks struct {
-	data []byte
-	size int
-}
-
-func (c *chunks) Read(p []byte) (int, error) {
-	if len(c.data) == 0 {
-		return 0, os.ErrClosed
-	}
-	n := copy(p[:min(len(p), c.size)], c.data)
-	c.data = c.data[n:]
-	return n, nil
-}
-
-func TestHistoryText(t *testing.T) {
-	for _, c := range []struct{ in, want string }{
-		{"SELECT 1 -- one\n, 2;", "SELECT 1 /*one*/  , 2;"},
-		{"SELECT '--x'\nFROM t", "SELECT '--x' FROM t"},
-		{"-- only", "/*only*/"},
-		{"SELECT 'open", "SELECT 'open"},
-	} {
-		if got := oneLine(c.in); got != c.want {
-			t.Errorf("%q: %q, want %q", c.in, got, c.want)
-		}
-	}
-}
-
 func TestSecretsAreMasked(t *testing.T) {
 	in := "CREATE TABLE t (a INT) WITH ('connector' = 'jdbc', 'password' = 'it''s', 'properties.sasl.jaas.config'='x y', 'username' = 'u')"
 	want := "CREATE TABLE t (a INT) WITH ('connector' = 'jdbc', 'password' = '******', 'properties.sasl.jaas.config'='******', 'username' = 'u')"

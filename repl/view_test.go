@@ -15,21 +15,6 @@ import (
 	"runnel/types"
 )
 
-func TestSplitKeys(t *testing.T) {
-	for in, want := range map[string]string{
-		"q":                        "q",
-		"\x1b":                     "esc",
-		"\x1b[A\x1bOBx":            "up down x",
-		"\x1b[15~\x1b[F\x03\r":     "f5 end ctrl-c enter",
-		"\x1b[200~+\x1b[201~\x1b[": "+",
-		"é\x00":                    "",
-	} {
-		if got := strings.Join(splitKeys(in), " "); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
-	}
-}
-
 func rowsText(v *viewRows) string {
 	rows, _, _ := v.page(1, 1000)
 	var all []string

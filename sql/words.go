@@ -173,3 +173,6 @@ func QuoteIfNeeded(name string) string {
 func QuoteString(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", "''") + "'"
 }
+
+// IsKeyword tells whether name, in any case, is a word of the grammar.
+func IsKeyword(name string) bool { return lookupWord(name) != nil }
