@@ -37,11 +37,10 @@ func (s *Server) cancel(r *http.Request, j *exec.Job) (int, any, error) {
 }
 
 func (s *Server) triggerCheckpoint(r *http.Request, j *exec.Job) (int, any, error) {
-	id := s.ops.begin(j.ID(), func(ctx context.Context, op *operation) (err error) {
+	return s.ops.begin(j.ID(), func(ctx context.Context, op *operation) (err error) {
 		op.id, err = j.Checkpoint(ctx)
 		return err
 	})
-	return http.StatusAccepted, object{"request-id": id}, nil
 }
 
 func (s *Server) triggerSavepoint(r *http.Request, j *exec.Job) (int, any, error) {
@@ -56,7 +55,7 @@ func (s *Server) triggerSavepoint(r *http.Request, j *exec.Job) (int, any, error
 	if err != nil {
 		return 0, nil, err
 	}
-	id := s.ops.begin(j.ID(), func(ctx context.Context, op *operation) (err error) {
+	return s.ops.begin(j.ID(), func(ctx context.Context, op *operation) (err error) {
 		if req.Cancel {
 			op.path, err = j.Stop(ctx, dir, false)
 		} else {
@@ -64,7 +63,6 @@ func (s *Server) triggerSavepoint(r *http.Request, j *exec.Job) (int, any, error
 		}
 		return err
 	})
-	return http.StatusAccepted, object{"request-id": id}, nil
 }
 
 func (s *Server) triggerStop(r *http.Request, j *exec.Job) (int, any, error) {
@@ -79,11 +77,10 @@ func (s *Server) triggerStop(r *http.Request, j *exec.Job) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	id := s.ops.begin(j.ID(), func(ctx context.Context, op *operation) (err error) {
+	return s.ops.begin(j.ID(), func(ctx context.Context, op *operation) (err error) {
 		op.path, err = j.Stop(ctx, dir, req.Drain)
 		return err
 	})
-	return http.StatusAccepted, object{"request-id": id}, nil
 }
 
 func (s *Server) savepointDir(given string) (string, error) {

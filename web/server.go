@@ -236,10 +236,13 @@ type operations struct {
 	mu     sync.Mutex
 	byID   map[string]*operation
 	order  []string
+	runs   int
 }
 
-// keptOperations is how many operations can be polled before the oldest are forgotten.
-const keptOperations = 1000
+const (
+	keptOperations    = 1000 // how many can be polled before the oldest are forgotten
+	runningOperations = 100  // how many may run at once
+)
 
 type operation struct {
 	job  string
@@ -262,27 +265,33 @@ func (o *operations) close() {
 	o.wait.Wait()
 }
 
-// begin runs f in the background and gives the id to poll with.
-func (o *operations) begin(job string, f func(context.Context, *operation) error) string {
+// begin runs f in the background and gives the id to poll with, as the answer to the call.
+func (o *operations) begin(job string, f func(context.Context, *operation) error) (int, any, error) {
 	id := newID()
 	op := &operation{job: job, seen: make(chan struct{})}
 	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.runs >= runningOperations {
+		return 0, nil, &httpError{http.StatusServiceUnavailable, "org.apache.flink.runtime.rest.handler.RestHandlerException",
+			fmt.Sprintf("%d operations are running already: poll them and try again when one has ended.", o.runs)}
+	}
+	o.runs++
 	o.byID[id] = op
 	o.order = append(o.order, id)
 	if len(o.order) > keptOperations {
 		delete(o.byID, o.order[0])
 		o.order = o.order[1:]
 	}
-	o.mu.Unlock()
 	o.wait.Go(func() {
 		var result operation
 		err := f(o.ctx, &result)
 		o.mu.Lock()
 		defer o.mu.Unlock()
+		o.runs--
 		op.path, op.id, op.err = result.path, result.id, err
 		op.done, op.ended = true, time.Now()
 	})
-	return id
+	return http.StatusAccepted, object{"request-id": id}, nil
 }
 
 // find gives a copy of an operation.

@@ -12,7 +12,7 @@ func TestSettle(t *testing.T) {
 	o.init()
 	defer o.close()
 	goOn := make(chan struct{})
-	id := o.begin("job", func(_ context.Context, op *operation) error {
+	id := begin(t, &o, "job", func(_ context.Context, op *operation) error {
 		<-goOn
 		op.path = "/there"
 		return nil
@@ -42,7 +42,7 @@ func TestSettle(t *testing.T) {
 		t.Error("the end cannot be asked for twice")
 	}
 
-	o.begin("job", func(context.Context, *operation) error { return nil })
+	begin(t, &o, "job", func(context.Context, *operation) error { return nil })
 	o.wait.Wait()
 	began := time.Now()
 	o.settle(20 * time.Millisecond)
@@ -50,4 +50,32 @@ func TestSettle(t *testing.T) {
 	if d := time.Since(began); d > 10*time.Second {
 		t.Errorf("settling took %s", d)
 	}
+}
+
+// begin gives the id of an operation that it begins.
+func begin(t *testing.T, o *operations, job string, f func(context.Context, *operation) error) string {
+	t.Helper()
+	_, body, err := o.begin(job, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body.(object)["request-id"].(string)
+}
+
+// TestTooManyOperations refuses what is beyond the limit, and goes on when there is room again.
+func TestTooManyOperations(t *testing.T) {
+	var o operations
+	o.init()
+	goOn := make(chan struct{})
+	wait := func(context.Context, *operation) error { <-goOn; return nil }
+	for range runningOperations {
+		begin(t, &o, "job", wait)
+	}
+	if _, _, err := o.begin("job", wait); err == nil {
+		t.Error("one too many was begun")
+	}
+	close(goOn)
+	o.wait.Wait()
+	begin(t, &o, "job", wait)
+	o.close()
 }
