@@ -29,6 +29,8 @@ type Connector struct {
 	Sink func(SinkRequest) (*Sink, error)
 	// Lookup plans a lookup by key.
 	Lookup func(LookupRequest) (Lookup, error)
+	// AsyncLookup: joins ask without waiting for the answer unless a hint says otherwise.
+	AsyncLookup bool
 }
 
 // Metadata is a metadata column that a connector offers.
@@ -241,9 +243,18 @@ type LookupRequest struct {
 	Keys    []int // indexes into Table.Columns
 }
 
-// Lookup finds rows of an outside table by key. Concurrency, cache, retry and timeouts are its own affair.
+// Lookup finds rows of an outside table by key. Caches, retries and timeouts stand in front of it, see connectors/lookup. It
+// connects at the first call: opening one costs nothing.
 type Lookup interface {
-	// Lookup gives, for every row of keys, the matching rows: of[i] is the row of keys that rows' i-th row belongs to, ascending.
+	// Lookup gives, for every live row of keys, the matching rows: of[i] is the number among the live rows of keys that rows'
+	// i-th row belongs to, ascending. Keys are distinct and hold no NULL. rows has no selection and is the caller's. Several
+	// goroutines may call at once.
 	Lookup(ctx context.Context, keys *types.Batch) (rows *types.Batch, of []int32, err error)
 	Close() error
+}
+
+// LookupScanner is a Lookup that can read its whole table, which lookup.cache = FULL asks for.
+type LookupScanner interface {
+	// Scan gives all rows: the Columns of the request, then its Keys. A batch is borrowed.
+	Scan(ctx context.Context, rows func(*types.Batch) error) error
 }

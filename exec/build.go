@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"runnel/connectors/lookup"
 	"runnel/exec/op"
 	"runnel/plan"
 	"runnel/types"
@@ -105,6 +106,8 @@ func newOperator(s *opSpec) (op.Operator, error) {
 			Outer: n.Join == plan.Left, Left: in().Fields, Right: n.Inputs[1].Base().Fields, LeftKeys: n.LeftKeys,
 			RightKeys: n.RightKeys, LeftTime: n.LeftTime, RightTime: n.RightTime, Cond: n.Cond,
 		}), nil
+	case *plan.LookupJoin:
+		return op.NewLookupJoin(lookupJoin(n)), nil
 	case *plan.IntervalJoin:
 		l, r := in().Fields, n.Inputs[1].Base().Fields
 		return op.NewIntervalJoin(op.IntervalJoining{
@@ -139,6 +142,33 @@ func newOperator(s *opSpec) (op.Operator, error) {
 		return op.NewLimit(n.Offset, n.Limit), nil
 	}
 	return nil, fmt.Errorf("operator %s cannot run here yet", s.name)
+}
+
+func lookupJoin(n *plan.LookupJoin) op.LookupJoining {
+	in := n.Inputs[0].Base().Fields
+	l := op.LookupJoining{In: in, Out: n.Fields, Outer: n.Join == plan.Left, Cond: n.Cond, TTL: n.TTL}
+	var keys []types.Field
+	for i, k := range n.Keys {
+		c := n.Table.Columns[k]
+		keys = append(keys, types.Field{Name: c.Name, Type: c.Type.Optional()})
+		l.Keys = append(l.Keys, op.LookupKey{Field: keys[i], Left: n.LeftKeys[i], Const: n.Consts[i]})
+	}
+	if a := n.Async; a != nil {
+		l.Async = &op.AsyncLookup{Capacity: a.Capacity, Timeout: a.Timeout, Unordered: a.Unordered}
+	}
+	if n.Materialize {
+		l.Upsert = &op.UpsertKey{Columns: n.InputKey}
+	}
+	l.Table = func(ctx *op.Context) (*lookup.Table, error) {
+		ask, err := n.Open()
+		if err != nil {
+			return nil, err
+		}
+		return lookup.New(ask, lookup.Spec{
+			Name: n.Table.Name, Keys: keys, Columns: n.Fields[len(in):], Cache: n.Cache, Retry: n.Retry, Now: ctx.Now, Zone: ctx.Env.Zone, Log: ctx.Log,
+		})
+	}
+	return l
 }
 
 // joinSide describes an input of a join.

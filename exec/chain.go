@@ -18,6 +18,7 @@ type node struct {
 	op   op.Operator
 	// The optional powers of the operator, nil when it has none.
 	timed   op.Timed
+	waked   op.Waked
 	flusher op.Flusher
 	ender   op.Ender
 	snap    op.Snapshotter
@@ -25,7 +26,8 @@ type node struct {
 
 	keyed *state.Keyed // nil for operators without keyed state
 	links []link
-	wakes int64 // processing time in ms of the next OnTime, types.MaxWatermark for none
+	wakes int64       // processing time in ms of the next OnTime, types.MaxWatermark for none
+	poked atomic.Bool // a letter is under way that calls OnWake
 
 	recordsIn  atomic.Int64
 	recordsOut atomic.Int64
@@ -45,6 +47,7 @@ func newNode(t *task, spec *opSpec, o op.Operator) *node {
 	}
 	n.outputWM.Store(types.MinWatermark)
 	n.timed, _ = o.(op.Timed)
+	n.waked, _ = o.(op.Waked)
 	n.flusher, _ = o.(op.Flusher)
 	n.ender, _ = o.(op.Ender)
 	n.snap, _ = o.(op.Snapshotter)
@@ -135,6 +138,25 @@ func (n *node) idle(input int, idle bool) error {
 	}
 	n.task.at = before
 	return nil
+}
+
+// wake calls the operator's OnWake between two batches of the task. Any goroutine may call it.
+func (n *node) wake() {
+	if n.waked == nil || !n.poked.CompareAndSwap(false, true) {
+		return
+	}
+	n.task.mail.post(func(t *task) error {
+		n.poked.Store(false)
+		if n.ended || !n.opened {
+			return nil
+		}
+		before := n.enter()
+		if err := n.waked.OnWake(); err != nil {
+			return n.fail(err)
+		}
+		t.at = before
+		return nil
+	})
 }
 
 // endInput ends an input: held rows first, then EndInput, then the last watermark. When it was the last input, what

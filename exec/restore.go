@@ -278,7 +278,7 @@ func (j *Job) descriptors(ctx context.Context, spec *opSpec) (ds []state.Descrip
 	n := newNode(&task{run: a}, spec, o)
 	keyed := state.NewKeyed(state.Config{Operator: spec.name, Groups: state.RangeOf(0, 1, j.graph.maxPar)})
 	c := a.operatorContext(n)
-	c.Ctx, c.Out, c.State, c.WakeAt = ctx, nowhere{}, keyed, func(int64) {}
+	c.Ctx, c.Out, c.State, c.WakeAt, c.Wake = ctx, nowhere{}, keyed, func(int64) {}, func() {}
 	err = o.Open(c)
 	if err == nil {
 		keyed.Freeze(state.Freeze{Checkpoint: 1, Savepoint: true})

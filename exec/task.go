@@ -142,7 +142,7 @@ func (t *task) context(n *node) *op.Context {
 	c := t.run.operatorContext(n)
 	c.Ctx, c.Subtask, c.Of, c.State = t.ctx, t.subtask, t.spec.parallelism, n.keyed
 	c.Log = t.run.log.With("operator", n.spec.name, "subtask", t.subtask)
-	c.WakeAt = n.wakeAt
+	c.WakeAt, c.Wake = n.wakeAt, n.wake
 	if t.run.job.cluster.opts.Check {
 		c.Out = op.NewChecker(n, op.Check{Fields: n.spec.fields, Mode: n.spec.node.Base().Mode})
 	}

@@ -57,6 +57,13 @@ func (p *planning) state(n Node) {
 		if b.Inputs[0].Base().Mode != types.InsertOnly {
 			keep("every row")
 		}
+	case *LookupJoin:
+		switch {
+		case n.Materialize:
+			keep("what was found for each " + keyNames(b.Inputs[0], n.InputKey))
+		case n.Async != nil:
+			b.Bound = fmt.Sprintf("%d rows that wait for answers", n.Async.Capacity)
+		}
 	case *TemporalSort:
 		b.Bound = "the rows ahead of the watermark"
 	case *Sink:

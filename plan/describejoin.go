@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"runnel/expr"
 	"runnel/types"
 )
 
@@ -30,17 +31,7 @@ func (d *describer) join(n Node, in []types.Field) {
 		d.add("time", in[n.LeftTime].Name+" of "+right[n.RightTime].Name)
 		d.add("select", names(n.Fields))
 	case *LookupJoin:
-		d.add("table", n.Table.Name)
-		d.add("joinType", joinNames[n.Join])
-		var keys []string
-		for i, k := range n.Keys {
-			keys = append(keys, n.Table.Columns[k].Name+"="+in[n.LeftKeys[i]].Name)
-		}
-		d.add("lookup", strings.Join(keys, ", "))
-		if n.Cond != nil {
-			d.add("joinCondition", d.expr(n.Cond))
-		}
-		d.add("select", names(n.Fields))
+		d.lookup(n, in)
 	case *WindowJoin:
 		d.add("leftWindow", windowText(n.Window, in, true, n.LeftStart, n.LeftEnd))
 		d.add("rightWindow", windowText(n.Window, fieldsIn(n.Inputs[1]), true, n.RightStart, n.RightEnd))
@@ -61,6 +52,34 @@ func (d *describer) join(n Node, in []types.Field) {
 		}
 	default:
 		d.rank(n, in)
+	}
+}
+
+func (d *describer) lookup(n *LookupJoin, in []types.Field) {
+	d.add("table", n.Table.Name)
+	d.add("joinType", joinNames[n.Join])
+	if a := n.Async; a != nil {
+		d.add("async", fmt.Sprintf("%s, %dms, %d", map[bool]string{true: "UNORDERED", false: "ORDERED"}[a.Unordered], a.Timeout.Milliseconds(), a.Capacity))
+	}
+	var keys []string
+	for i, k := range n.Keys {
+		c := n.Table.Columns[k]
+		if n.LeftKeys[i] >= 0 {
+			keys = append(keys, c.Name+"="+in[n.LeftKeys[i]].Name)
+		} else {
+			keys = append(keys, c.Name+"="+d.expr(expr.NewConst(n.Consts[i], c.Type)))
+		}
+	}
+	d.add("lookup", strings.Join(keys, ", "))
+	if n.Cond != nil {
+		d.add("joinCondition", d.expr(n.Cond))
+	}
+	d.add("select", names(n.Fields))
+	if n.Materialize {
+		d.add("upsertMaterialize", "true")
+	}
+	if r := n.Retry; r != nil {
+		d.add("retry", fmt.Sprintf("lookup_miss, FIXED_DELAY, %dms, %d", r.Delay.Milliseconds(), r.Attempts))
 	}
 }
 

@@ -210,6 +210,9 @@ func (p *planning) settle(n Node, keys *keyTable) {
 	for _, i := range b.Inputs {
 		p.settle(i, keys)
 	}
+	if l, ok := n.(*LookupJoin); ok {
+		p.settleLookup(l, keys)
+	}
 	p.parallelism(n)
 	b.UpsertKeys = keys.upsert(n)
 	if j, ok := n.(*Join); ok {
@@ -217,7 +220,6 @@ func (p *planning) settle(n Node, keys *keyTable) {
 	}
 	retractTexts(n)
 	p.state(n)
-
 }
 
 // retractTexts writes the calls of an aggregate over updates as plans do.

@@ -288,7 +288,7 @@ func (p *planning) joined(j *sql.Join, left, right *refs, env *around) (*refs, e
 		p.share(j, left, out, fields)
 	}
 	join := newJoin(joinKinds[j.Kind], left.node, right.node, cond, j)
-	join.LeftTTL, join.RightTTL = env.ttlOf(left), env.ttlOf(right)
+	join.LeftTTL, join.RightTTL, join.lookup = env.ttlOf(left), env.ttlOf(right), env.lookupOf(right)
 	out.node = join
 	if out.star == nil && (left.star != nil || right.star != nil) {
 		out.star = append(starColumns(left), shifted(starColumns(right), nl)...)

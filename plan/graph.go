@@ -5,6 +5,7 @@ import (
 
 	"runnel/catalog"
 	"runnel/connectors"
+	"runnel/connectors/lookup"
 	"runnel/expr"
 	"runnel/sql"
 	"runnel/types"
@@ -71,7 +72,7 @@ type Scan struct {
 	Mark    *Watermark // pushed into the source: made per split; nil if none or if a WatermarkAssigner does it
 
 	plan   func(connectors.ScanRequest) (*connectors.Source, error)
-	lookup func(connectors.LookupRequest) (connectors.Lookup, error) // of a table that can only be looked up
+	source *connectors.Connector
 	hints  []catalog.Option
 }
 
@@ -258,6 +259,7 @@ type Join struct {
 	LeftTTL, RightTTL time.Duration
 
 	temporal *temporal // FOR SYSTEM_TIME AS OF, until the rules have made something else of it
+	lookup   *lookupHint
 
 	hidden  [3]int // left columns, computed ones behind them, computed ones behind the right columns
 	timeKey int    // while an interval join is looked for: 1 + the key that is an equality of times
@@ -292,12 +294,26 @@ type LookupJoin struct {
 	Info
 	Join     JoinKind // Inner or Left
 	Table    *connectors.Table
-	Columns  []int     // of Table.Columns
-	Keys     []int     // of Table.Columns
-	LeftKeys []int     // of the input, one for each of Keys
-	Cond     expr.Expr // over the node's own columns; nil for none
+	Columns  []int         // of Table.Columns
+	Keys     []int         // of Table.Columns
+	LeftKeys []int         // of the input, one for each of Keys; -1 where Consts has the value
+	Consts   []types.Datum // one for each of Keys
+	Cond     expr.Expr     // over the node's own columns; nil for none
+	Async    *AsyncLookup  // nil: rows wait for their answers one after the other
+	Retry    *lookup.Retry // nil for none
+	Cache    lookup.Cache
+	// Materialize: what was found for a row is kept by InputKey, so that the row's retraction takes back the same.
+	Materialize bool
+	InputKey    []int
 
 	lookup func(connectors.LookupRequest) (connectors.Lookup, error)
+}
+
+// AsyncLookup is how a LookupJoin goes on while it waits for answers.
+type AsyncLookup struct {
+	Unordered bool
+	Capacity  int // rows on their way at most
+	Timeout   time.Duration
 }
 
 // Open makes the connector's lookup. Every subtask opens its own.

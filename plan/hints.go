@@ -14,7 +14,8 @@ const forever = -1 * time.Nanosecond
 
 // queryHints are the hints behind SELECT that mean something here.
 type queryHints struct {
-	ttl map[string]time.Duration // STATE_TTL, by alias
+	ttl     map[string]time.Duration // STATE_TTL, by alias
+	lookups map[string]*lookupHint   // LOOKUP, by alias
 	// named lists the aliases that each hint names, for the check that they exist.
 	named []hintName
 }
@@ -29,7 +30,7 @@ var joinHints = []string{"BROADCAST", "SHUFFLE_HASH", "SHUFFLE_MERGE", "NEST_LOO
 
 // queryHints reads the hints of a SELECT.
 func (p *planning) queryHints(hints []*sql.Hint) (*queryHints, error) {
-	q := &queryHints{ttl: map[string]time.Duration{}}
+	q := &queryHints{ttl: map[string]time.Duration{}, lookups: map[string]*lookupHint{}}
 	for _, h := range hints {
 		name := strings.ToUpper(h.Name.Name)
 		switch {
@@ -75,29 +76,6 @@ func (q *queryHints) stateTTL(h *sql.Hint) error {
 			q.ttl[alias] = d
 		}
 	}
-	return nil
-}
-
-// lookup checks a LOOKUP hint. Retries, caching and order are the connector's own affair here, set by its options.
-func (q *queryHints) lookup(h *sql.Hint) error {
-	given := map[string]string{}
-	for _, a := range h.Args {
-		given[hintText(a.Key)] = hintText(a.Value)
-	}
-	table, ok := given["table"]
-	if !ok {
-		return refuse("java.lang.AssertionError", h, "Invalid LOOKUP hint: incomplete required option(s): [Key: 'table' , default: null (fallback keys: [])]")
-	}
-	retries := 0
-	for _, k := range []string{"retry-predicate", "retry-strategy", "fixed-delay", "max-attempts"} {
-		if _, ok := given[k]; ok {
-			retries++
-		}
-	}
-	if retries != 0 && retries != 4 {
-		return refuse("java.lang.AssertionError", h, "Invalid LOOKUP hint: retry options can be both null or all not null")
-	}
-	q.named = append(q.named, hintName{"LOOKUP", table, h})
 	return nil
 }
 

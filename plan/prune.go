@@ -487,12 +487,21 @@ func pruneLookup(n *LookupJoin, need needs) (Node, moves) {
 	k := len(fieldsIn(n.Inputs[0]))
 	need.read(n.Cond)
 	below := slices.Clone(need[:k])
-	below.add(n.LeftKeys...)
+	for _, l := range n.LeftKeys {
+		if l >= 0 {
+			below.add(l)
+		}
+	}
 	extra := need[k:]
 	extra.one()
 	n.Columns = keep(n.Columns, extra)
 	m := below.into(n, 0)
-	n.LeftKeys = m.all(n.LeftKeys)
+	n.LeftKeys = slices.Clone(n.LeftKeys)
+	for i, l := range n.LeftKeys {
+		if l >= 0 {
+			n.LeftKeys[i] = m[l]
+		}
+	}
 	m = behind(n.Base(), m, extra)
 	n.Cond = m.expr(n.Cond)
 	return n, m

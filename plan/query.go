@@ -16,6 +16,7 @@ type around struct {
 	with              *withName
 	catalog, database string
 	ttl               map[string]time.Duration // STATE_TTL of the SELECT around
+	lookups           map[string]*lookupHint   // LOOKUP of the SELECT around
 	// whole is set for the query of a statement: its columns get names that differ. nulls is set where a bare NULL may be
 	// a column, because an INSERT says what it is.
 	whole, nulls bool

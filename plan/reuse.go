@@ -121,7 +121,7 @@ func digestNode(n Node) string {
 	case *WindowJoin:
 		fmt.Fprintf(&b, "|%v|%v|%d|%d", n.LeftKeys, n.RightKeys, n.LeftStart, n.RightStart)
 	case *LookupJoin:
-		fmt.Fprintf(&b, "|%v|%v|%v|%v", n.Columns, n.Keys, n.LeftKeys, n.Table.Options)
+		fmt.Fprintf(&b, "|%v|%v|%v|%v|%v", n.Columns, n.Keys, n.LeftKeys, n.Consts, n.Table.Options)
 	case *Correlate:
 		fmt.Fprintf(&b, "|%t", n.Ordinality)
 		for _, a := range n.Args {

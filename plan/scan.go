@@ -328,7 +328,7 @@ func (p *planning) scan(t *catalog.Table, hints []catalog.Option, at sql.Node) (
 		s.Fields = append(s.Fields, types.Field{Name: c.Name, Type: c.Type})
 	}
 	s.hints = u.hinted
-	s.lookup = u.connector.Lookup
+	s.source = u.connector
 	if u.connector.Source == nil {
 		return p.computed(s, s, u)
 	}

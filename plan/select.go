@@ -25,7 +25,7 @@ func (p *planning) selectBody(s *sql.Select, env *around, nulls bool) (*selected
 		return nil, err
 	}
 	own := *env
-	own.ttl = hints.ttl
+	own.ttl, own.lookups = hints.ttl, hints.lookups
 	b := &selecting{p: p, env: &own, stmt: s, nulls: nulls && s.Quantifier != sql.Distinct && s.GroupBy == nil}
 	if s.Stream {
 		return nil, unsupported(s, "SELECT STREAM is")

@@ -47,13 +47,17 @@ func stateWord(n Node) (word string, counts bool) {
 	switch n := n.(type) {
 	case *Sink:
 		return "Sink", false
-	case *Collect, *Calc, *Exchange, *Union, *Expand, *DropUpdateBefore, *Values, *Correlate, *LookupJoin:
+	case *Collect, *Calc, *Exchange, *Union, *Expand, *DropUpdateBefore, *Values, *Correlate:
 		return "", false
 	case *Scan:
 		table := n.Table.Name
 		return "Source(" + table[strings.LastIndexByte(table, '.')+1:] + ")", false
 	case *WatermarkAssigner:
 		return "WatermarkAssigner", false
+	case *LookupJoin:
+		if n.Async == nil && !n.Materialize {
+			return "", false
+		}
 	case *WindowTableFunction:
 		if n.Window.Kind != Session {
 			return "", false

@@ -180,6 +180,7 @@ func (p *player) start(of int, snaps [][]byte, from *state.Restored) {
 			Log:     slog.New(slog.NewTextHandler(io.Discard, nil)),
 			Now:     func() time.Time { return time.UnixMilli(p.now) },
 			WakeAt:  func(ms int64) { s.wake = min(s.wake, ms) },
+			Wake:    func() {},
 			Counter: func(string) *Counter { return new(Counter) },
 			Gauge:   func(string, func() int64) {},
 			Env:     p.env(),

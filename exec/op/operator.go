@@ -56,6 +56,8 @@ type Context struct {
 	// WakeAt asks for a call of OnTime (see Timed) at or after the given processing time in ms. An earlier wish replaces
 	// a later one.
 	WakeAt func(ms int64)
+	// Wake asks for a call of OnWake (see Waked). It may be called by any goroutine, also behind the operator's end.
+	Wake func()
 	// Counter makes a metric of the operator, e.g. numLateRecordsDropped. The operator adds to it from its own goroutine.
 	Counter func(name string) *Counter
 	// Gauge makes a metric that is asked for; f must be safe to call from another goroutine.
@@ -64,6 +66,9 @@ type Context struct {
 
 // Timed is an operator with processing-time timers. OnTime comes between batches with the current processing time in ms.
 type Timed interface{ OnTime(ms int64) error }
+
+// Waked is an operator for which things happen outside: OnWake comes between batches after a call of Context.Wake.
+type Waked interface{ OnWake() error }
 
 // Flusher is an operator that holds rows back (mini-batch). Flush comes before a barrier's snapshot and at end of input.
 type Flusher interface{ Flush() error }

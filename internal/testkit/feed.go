@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"runnel/connectors"
+	"runnel/connectors/lookup"
 	"runnel/types"
 )
 
@@ -45,6 +46,7 @@ var errCrash = errors.New("injected failure of the source")
 
 var (
 	feedMode   = connectors.Option{Key: "changelog-mode", Default: "I", Doc: "The kinds of rows: I, UB, UA, D, with commas."}
+	feedMisses = connectors.Option{Key: "lookup-misses", Kind: connectors.IntOption, Default: "0", Doc: "How often a key finds nothing before it finds its rows."}
 	feedSplits = connectors.Option{Key: "splits", Kind: connectors.IntOption, Default: "2", Doc: "The number of splits when a test runs in parallel."}
 )
 
@@ -144,7 +146,7 @@ func (f *Feed) behind() bool {
 // Connector gives the table row of the connector 'rows'.
 func (f *Feed) Connector() connectors.Connector {
 	return connectors.Connector{
-		Name: "rows", Doc: "Rows of a logic test.", Options: []connectors.Option{feedMode, feedSplits},
+		Name: "rows", Doc: "Rows of a logic test.", Options: append([]connectors.Option{feedMode, feedSplits, feedMisses}, lookup.Options...),
 		Source: f.plan, Lookup: f.lookup,
 	}
 }
@@ -417,58 +419,3 @@ func (r *feedReader) Close() error {
 	f.tell()
 	return nil
 }
-
-// lookup plans a lookup in all rows of a table.
-func (f *Feed) lookup(r connectors.LookupRequest) (connectors.Lookup, error) {
-	var wanted, keys []types.Field
-	all := r.Table.Physical()
-	for _, c := range r.Columns {
-		wanted = append(wanted, all[c])
-	}
-	for _, c := range r.Keys {
-		keys = append(keys, all[c])
-	}
-	data, err := f.decode(all, f.tables[tableName(r.Table)], types.InsertOnly)
-	if err != nil {
-		return nil, fmt.Errorf("table %s: %w", r.Table.Name, err)
-	}
-	return &feedLookup{request: r, data: data, out: types.NewBatch(wanted), keys: keys}, nil
-}
-
-type feedLookup struct {
-	request connectors.LookupRequest
-	keys    []types.Field
-	data    *types.Batch
-	out     *types.Batch
-	of      []int32
-}
-
-func (l *feedLookup) Lookup(_ context.Context, keys *types.Batch) (*types.Batch, []int32, error) {
-	l.out.Reset()
-	l.of = l.of[:0]
-	for k := range keys.Rows() {
-		i := keys.Row(k)
-		for row := range l.data.Len {
-			if !l.matches(keys, i, int32(row)) {
-				continue
-			}
-			for j, c := range l.request.Columns {
-				l.out.Cols[j].AppendFrom(l.data.Cols[c], int32(row))
-			}
-			l.out.Push(types.Insert)
-			l.of = append(l.of, int32(k))
-		}
-	}
-	return l.out, l.of, nil
-}
-
-func (l *feedLookup) matches(keys *types.Batch, i, row int32) bool {
-	for j, c := range l.request.Keys {
-		if keys.Cols[j].Null(i) || !types.EqualCells(keys.Cols[j], i, l.data.Cols[c], row) {
-			return false
-		}
-	}
-	return true
-}
-
-func (l *feedLookup) Close() error { return nil }
