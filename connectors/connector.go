@@ -20,6 +20,8 @@ type Connector struct {
 	Formats []string
 	// WatermarkPushdown: watermarks are made per split inside the source (semantics.md 7.1).
 	WatermarkPushdown bool
+	// Nested: scans can deliver single fields of ROW columns (ScanRequest.Paths).
+	Nested bool
 	// Metadata lists the metadata columns that can be declared, for the given table (formats may add some).
 	Metadata func(t *Table) []Metadata
 
@@ -92,6 +94,20 @@ type ScanRequest struct {
 	Table *Table
 	// Columns are the indexes into Table.Columns to deliver, in this order: the projection that was pushed down.
 	Columns []int
+	// Paths says of each of Columns which field of the ROW to deliver in its place, Whole for the column itself. nil is
+	// Whole for all, and always so for connectors that are not Nested.
+	Paths []int
+}
+
+// Whole is the path to a column itself.
+const Whole = -1
+
+// Path is the path of the i-th of Columns.
+func (r ScanRequest) Path(i int) int {
+	if r.Paths == nil {
+		return Whole
+	}
+	return r.Paths[i]
 }
 
 // Fields gives the schema of the rows to deliver.
@@ -99,8 +115,17 @@ func (r ScanRequest) Fields() []types.Field {
 	fs := make([]types.Field, len(r.Columns))
 	for i, c := range r.Columns {
 		fs[i] = types.Field{Name: r.Table.Columns[c].Name, Type: r.Table.Columns[c].Type}
+		if k := r.Path(i); k != Whole {
+			fs[i] = FieldOf(fs[i], k)
+		}
 	}
 	return fs
+}
+
+// FieldOf is the column that field k of a ROW column is delivered in: NULL where the row is.
+func FieldOf(row types.Field, k int) types.Field {
+	f := row.Type.Fields[k]
+	return types.Field{Name: row.Name + "_" + f.Name, Type: f.Type.Nullable(!row.Type.NotNull || !f.Type.NotNull)}
 }
 
 // Source is a planned scan.
@@ -175,7 +200,7 @@ type SinkRequest struct {
 }
 
 // Fields gives the schema of the rows that the sink will get.
-func (r SinkRequest) Fields() []types.Field { return ScanRequest{r.Table, r.Columns}.Fields() }
+func (r SinkRequest) Fields() []types.Field { return ScanRequest{Table: r.Table, Columns: r.Columns}.Fields() }
 
 // Sink is a planned sink.
 type Sink struct {

@@ -58,6 +58,7 @@ func (p *planning) finish(roots []Node, name, text string) (*Graph, error) {
 	if p.Config.Bool("table.optimizer.reuse-source-enabled") {
 		shareScans(roots)
 	}
+	nestScans(roots)
 	for _, root := range roots {
 		root, err := p.physical(root)
 		if err != nil {
@@ -140,7 +141,7 @@ func (p *planning) replanSources(root Node) error {
 			return nil, refuseAt(s, "The table '%s' cannot be read, only looked up.", s.Table.Name).
 				Cure("Join it with FOR SYSTEM_TIME AS OF a PROCTIME() column of the other table.")
 		}
-		src, err := s.plan(connectors.ScanRequest{Table: s.Table, Columns: s.Columns})
+		src, err := s.plan(connectors.ScanRequest{Table: s.Table, Columns: s.Columns, Paths: s.Paths})
 		if err != nil {
 			return nil, refuseAt(s, "%s", err)
 		}
@@ -152,6 +153,9 @@ func (p *planning) replanSources(root Node) error {
 
 // finishSink settles what a sink does to its input, once its modes and keys are known.
 func (p *planning) finishSink(s *Sink, keys *keyTable) error {
+	if err := p.stamp(s); err != nil {
+		return err
+	}
 	s.Parallelism = s.Sink.Parallelism
 	if v, ok := s.Table.Options["sink.parallelism"]; ok && s.Parallelism == 0 {
 		s.Parallelism, _ = atoi(v)

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"time"
 
 	"runnel/catalog"
@@ -69,12 +70,17 @@ type Scan struct {
 	Table   *connectors.Table
 	Source  *connectors.Source
 	Columns []int      // of Table.Columns, in the order of Fields
+	Paths   []int      // into ROW columns, see connectors.ScanRequest
 	Mark    *Watermark // pushed into the source: made per split; nil if none or if a WatermarkAssigner does it
 
 	plan   func(connectors.ScanRequest) (*connectors.Source, error)
 	source *connectors.Connector
 	hints  []catalog.Option
+	nested bool // connectors.Connector.Nested
 }
+
+// identity is the same for scans that could be one.
+func (n *Scan) identity() string { return fmt.Sprint(n.Table.Name, n.Table.Options) }
 
 // Watermark is a WATERMARK clause. Its expression stands over the rows of the node that holds it.
 type Watermark struct {

@@ -45,7 +45,7 @@ func (p *planning) fill(t *target, s *sql.Insert) (Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.sink(s, t, in)
+	return p.sink(s, t, in), nil
 }
 
 // target finds the table of an INSERT.
@@ -285,7 +285,7 @@ func summary(t types.Type) string {
 }
 
 // sink makes the sink node; what it needs to know of the changelog comes later.
-func (p *planning) sink(s *sql.Insert, t *target, in Node) (Node, error) {
+func (p *planning) sink(s *sql.Insert, t *target, in Node) Node {
 	n := &Sink{Table: t.use.spec, Columns: t.columns, RowtimeColumn: -1, at: s.Table}
 	n.Kind, n.Inputs, n.Pos = "Sink", []Node{in}, pos(s)
 	n.Fields = fieldsIn(in)
@@ -300,14 +300,14 @@ func (p *planning) sink(s *sql.Insert, t *target, in Node) (Node, error) {
 			n.PrimaryKey = append(n.PrimaryKey, slices.IndexFunc(t.fields, func(f types.Field) bool { return f.Name == name }))
 		}
 	}
-	return n, p.enforcer(n, s)
+	p.enforcer(n)
+	return n
 }
 
-// enforcer says what happens to rows before the writer, and which column stamps the records.
-func (p *planning) enforcer(n *Sink, s *sql.Insert) error {
+// enforcer says what happens to rows before the writer.
+func (p *planning) enforcer(n *Sink) {
 	n.Enforcer.Drop = p.Config.Get("table.exec.sink.not-null-enforcer") == "DROP"
 	trim := p.Config.Get("table.exec.sink.type-length-enforcer") == "TRIM_PAD"
-	var rowtimes []string
 	for i, f := range n.names {
 		if f.Type.NotNull {
 			n.Enforcer.NotNull = append(n.Enforcer.NotNull, i)
@@ -315,17 +315,23 @@ func (p *planning) enforcer(n *Sink, s *sql.Insert) error {
 		if k := f.Type.Kind; trim && (k == types.Char || k == types.Binary || (k == types.Varchar || k == types.Varbinary) && f.Type.Precision < types.MaxLength) {
 			n.Enforcer.Length = append(n.Enforcer.Length, i)
 		}
-		if n.Fields[i].Type.Attr == types.Rowtime {
+	}
+}
+
+// stamp finds the column that stamps the records, once it is settled which are still time attributes.
+func (p *planning) stamp(n *Sink) error {
+	if p.Config.Get("table.exec.sink.rowtime-inserter") == "DISABLED" {
+		return nil
+	}
+	var rowtimes []string
+	for i, f := range fieldsIn(n.Inputs[0]) {
+		if f.Type.Attr == types.Rowtime {
 			rowtimes = append(rowtimes, n.Fields[i].Name)
 			n.RowtimeColumn = i
 		}
 	}
-	if p.Config.Get("table.exec.sink.rowtime-inserter") == "DISABLED" {
-		n.RowtimeColumn = -1
-		return nil
-	}
 	if len(rowtimes) > 1 {
-		return refuse(tableError, s.Table, "The query contains more than one rowtime attribute column [%s] for writing into table '%s'.\n"+
+		return refuse(tableError, n.at, "The query contains more than one rowtime attribute column [%s] for writing into table '%s'.\n"+
 			"Please select the column that should be used as the event-time timestamp for the table sink by casting all other columns to regular TIMESTAMP or TIMESTAMP_LTZ.",
 			strings.Join(rowtimes, ", "), n.Table.Name).Cure("Or SET 'table.exec.sink.rowtime-inserter' = 'DISABLED'.")
 	}

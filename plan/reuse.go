@@ -103,7 +103,7 @@ func digestNode(n Node) string {
 			b.WriteString("|where " + expr.Digest(n.Cond))
 		}
 	case *Scan:
-		fmt.Fprintf(&b, "|%v|%v", n.Columns, n.Table.Options)
+		fmt.Fprintf(&b, "|%v|%v|%v", n.Columns, n.Paths, n.Table.Options)
 	case *Values:
 		for _, r := range n.Rows {
 			for _, e := range r {
@@ -193,7 +193,7 @@ func shareScans(roots []Node) {
 	for _, r := range roots {
 		pure(r, func(n Node) Node {
 			if s, ok := n.(*Scan); ok && s.plan != nil {
-				key := fmt.Sprint(s.Table.Name, s.Table.Options)
+				key := s.identity()
 				same[key] = append(same[key], s)
 			}
 			return n
@@ -204,7 +204,7 @@ func shareScans(roots []Node) {
 			switch n := n.(type) {
 			case *Scan:
 				if n.plan != nil {
-					return n.widened(same[fmt.Sprint(n.Table.Name, n.Table.Options)])
+					return n.widened(same[n.identity()])
 				}
 			case *WatermarkAssigner:
 				return n.lowered()

@@ -332,7 +332,7 @@ func (p *planning) scan(t *catalog.Table, hints []catalog.Option, at sql.Node) (
 	if u.connector.Source == nil {
 		return p.computed(s, s, u)
 	}
-	s.plan = u.connector.Source
+	s.plan, s.nested = u.connector.Source, u.connector.Nested
 	if s.Source, err = s.plan(connectors.ScanRequest{Table: u.spec, Columns: s.Columns}); err != nil {
 		return nil, p.sourceError(err, u)
 	}

@@ -55,6 +55,7 @@ func Connector() connectors.Connector {
 			hotAuctions, hotBidders, hotSellers, eventsNum, keepAlive, stopAt, emitSpeed, baseTime,
 		},
 		WatermarkPushdown: true,
+		Nested:            true,
 		Source:            plan,
 	}
 }
@@ -96,8 +97,10 @@ func plan(r connectors.ScanRequest) (*connectors.Source, error) {
 	if err := checkSchema(r.Table); err != nil {
 		return nil, err
 	}
-	for _, c := range r.Columns {
-		s.columns = append(s.columns, columnOf(r.Table.Columns[c].Name))
+	for i, c := range r.Columns {
+		col := columnOf(r.Table.Columns[c].Name)
+		col.path = r.Path(i)
+		s.columns = append(s.columns, col)
 	}
 	return &connectors.Source{
 		Mode:    types.InsertOnly,

@@ -19,7 +19,7 @@ type reader struct {
 	gen    *generator
 	splits []*running
 	out    *types.Batch
-	boxes  []*box // by column: nil for one that is no ROW
+	boxes  []*box // by column: nil for one that is read as no ROW
 	most   int
 
 	mu    sync.Mutex
@@ -133,11 +133,18 @@ func (r *reader) make(n int) {
 	r.out.Reset()
 	for i, c := range r.out.Cols {
 		c.Resize(n)
-		if r.boxes[i] == nil {
+		switch col := &r.columns[i]; {
+		case col.kind == eventType:
 			copy(c.Int, r.gen.kinds[:n])
 			continue
+		case col.path != connectors.Whole:
+			col.leaves[col.path].fill(r.gen, c, r.gen.rows[col.kind])
+		default:
+			r.boxes[i].fill(r.gen, c)
 		}
-		r.boxes[i].fill(r.gen, c)
+		if len(r.gen.rows[r.columns[i].kind]) < n {
+			c.Valid = r.gen.valid[r.columns[i].kind]
+		}
 	}
 	r.out.Len = n
 }
@@ -178,7 +185,7 @@ type box struct {
 }
 
 func newBox(c column) *box {
-	if c.kind == eventType {
+	if c.kind == eventType || c.path != connectors.Whole {
 		return nil
 	}
 	b := &box{column: c}
@@ -204,9 +211,6 @@ func (b *box) fill(g *generator, c *types.Column) {
 		l.fill(g, b.scratch[i], rows)
 	}
 	clear(c.Any)
-	if len(rows) < len(c.Any) {
-		c.Valid = g.valid[b.kind]
-	}
 	k := len(b.leaves)
 	for len(rows) > 0 {
 		n := min(slab, len(rows))

@@ -1,6 +1,9 @@
 package nexmark
 
-import "runnel/types"
+import (
+	"runnel/connectors"
+	"runnel/types"
+)
 
 // kind is a kind of event, as the column event_type numbers it.
 type kind uint8
@@ -19,6 +22,7 @@ type column struct {
 	kind   kind
 	t      types.Type
 	leaves []leaf
+	path   int // the leaf that is read in place of the ROW, or connectors.Whole
 }
 
 // leaf is a field of an event and what makes it. fill writes the values of the given rows, by index.
@@ -42,7 +46,7 @@ func stamp(name string, fill func(*generator, *types.Column, []int32)) leaf {
 
 // schema is the benchmark's table.
 var schema = []column{
-	{name: "event_type", kind: eventType, t: types.Of(types.Int)},
+	{name: "event_type", kind: eventType, t: types.Of(types.Int), path: connectors.Whole},
 	row("person", person, number("id", (*generator).personID), text("name", (*generator).personName), text("emailAddress", (*generator).email),
 		text("creditCard", (*generator).card), text("city", (*generator).city), text("state", (*generator).state),
 		stamp("dateTime", (*generator).time), text("extra", (*generator).personExtra)),
@@ -59,7 +63,7 @@ func row(name string, k kind, leaves ...leaf) column {
 	for i, l := range leaves {
 		fields[i] = types.Field{Name: l.name, Type: l.t}
 	}
-	return column{name, k, types.RowOf(fields...), leaves}
+	return column{name, k, types.RowOf(fields...), leaves, connectors.Whole}
 }
 
 // columnOf finds a column by name; its kind is noKind if there is none.

@@ -114,10 +114,9 @@ func (w *WindowAggregate) Open(ctx *Context) error {
 
 func (w *WindowAggregate) descriptor() state.Descriptor {
 	d := state.Descriptor{Format: 1, Name: "accumulators", Key: keyColumns(w.spec.In, w.keys.cols), Values: w.aggs.infos()}
-	d.Window = w.spec.Window.text(w.spec.In)
 	if w.spec.Attached {
 		d.Window = "attached"
-	} else if w.spec.Window.Kind != Tumble && !w.shared {
+	} else if d.Window = w.spec.Window.text(w.spec.In); w.spec.Window.Kind != Tumble && !w.shared {
 		d.Window += ", unshared"
 	}
 	if w.wall.loc != nil {
