@@ -1,4 +1,6 @@
-.PHONY: build test ci bench fuzz
+.PHONY: build test ci bench bench-nexmark fuzz
+
+EVENTS ?= full
 
 build: ## one static binary
 	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o runnel .
@@ -11,6 +13,9 @@ ci: ## what a change must pass
 
 bench: ## CPU time per row, one core, of every path
 	go test -run '^$$' -bench . -benchtime 1s ./...
+
+bench-nexmark: ## the Nexmark queries beside their limits; EVENTS=2000000 for a quick look
+	NEXMARK_EVENTS=$(EVENTS) go test -run '^$$' -bench Nexmark -benchtime 1x -timeout 0 .
 
 fuzz: ## every fuzz target for a minute
 	scripts/fuzz.sh 60s

@@ -200,7 +200,9 @@ type SinkRequest struct {
 }
 
 // Fields gives the schema of the rows that the sink will get.
-func (r SinkRequest) Fields() []types.Field { return ScanRequest{Table: r.Table, Columns: r.Columns}.Fields() }
+func (r SinkRequest) Fields() []types.Field {
+	return ScanRequest{Table: r.Table, Columns: r.Columns}.Fields()
+}
 
 // Sink is a planned sink.
 type Sink struct {

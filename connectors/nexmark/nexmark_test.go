@@ -137,6 +137,29 @@ func TestSameEvents(t *testing.T) {
 	}
 }
 
+// TestNested: fields that are read alone are those of the rows.
+func TestNested(t *testing.T) {
+	tab := table("events.num", "1200")
+	whole := planned(t, tab, 1, 2, 3)
+	r := connectors.ScanRequest{Table: tab}
+	for c, col := range schema[1:] {
+		for k := range col.leaves {
+			r.Columns, r.Paths = append(r.Columns, c+1), append(r.Paths, k)
+		}
+	}
+	fields, err := Connector().Source(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	strip := strings.NewReplacer("+I[", "", "]", "", "null, ", "", ", null", "")
+	alone := readAll(t, fields, discover(t, fields, 2), 0, 0)
+	for i, row := range readAll(t, whole, discover(t, whole, 2), 0, 0) {
+		if strip.Replace(row) != strip.Replace(alone[i]) {
+			t.Fatalf("row %d: %s, field by field %s", i, row, alone[i])
+		}
+	}
+}
+
 // TestOrder: a reader of several splits makes their events in order, but for the rows of a batch.
 func TestOrder(t *testing.T) {
 	s := planned(t, table("events.num", "4000"), 0)
