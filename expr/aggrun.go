@@ -14,6 +14,8 @@ type Run struct {
 	From int
 	// Fresh[k] says that row k is the first of its group.
 	Fresh []bool
+	// Outs is what a trace gives: two results for every row, before and after, but only one where the row is Fresh.
+	Outs int
 }
 
 // The accumulators below have run forms. Each is a type with the two steps of a row, add and value, and its own two loops
@@ -35,8 +37,6 @@ func (s countSteps) add(acc []uint64, c *types.Column, i int32) {
 	}
 }
 
-func (s countSteps) value(acc []uint64, out *types.Column) { out.AppendInt(int64(acc[0])) }
-
 func (s countSteps) fold(r *Run, b *types.Batch) {
 	c := s.column(b)
 	for k, acc := range r.Accs {
@@ -45,14 +45,16 @@ func (s countSteps) fold(r *Run, b *types.Batch) {
 }
 
 func (s countSteps) trace(r *Run, b *types.Batch, out *types.Column) {
-	c := s.column(b)
+	c, dst, o := s.column(b), out.ExtendInt(r.Outs), 0
 	for k, acc := range r.Accs {
 		acc = acc[r.From:]
 		if !r.Fresh[k] {
-			s.value(acc, out)
+			dst[o] = int64(acc[0])
+			o++
 		}
 		s.add(acc, c, r.Rows[k])
-		s.value(acc, out)
+		dst[o] = int64(acc[0])
+		o++
 	}
 }
 
@@ -71,16 +73,22 @@ func (s sumIntSteps) add(acc []uint64, c *types.Column, i int32) {
 	}
 }
 
-func (s sumIntSteps) value(acc []uint64, out *types.Column) {
+// result gives the result for a place in out; where it is NULL it says so there.
+func (s sumIntSteps) result(acc []uint64, out *types.Column, at int) int64 {
 	if acc[0] == 0 && !s.zero {
-		out.AppendNull()
-		return
+		out.SetNull(int32(at))
+		return 0
 	}
 	v := int64(acc[1])
 	if s.mean {
 		v /= int64(acc[0])
 	}
-	out.AppendInt(wrap(s.kind, v))
+	return wrap(s.kind, v)
+}
+
+func (s sumIntSteps) value(acc []uint64, out *types.Column) {
+	at := out.Len()
+	out.ExtendInt(1)[0] = s.result(acc, out, at)
 }
 
 func (s sumIntSteps) fold(r *Run, b *types.Batch) {
@@ -91,14 +99,17 @@ func (s sumIntSteps) fold(r *Run, b *types.Batch) {
 }
 
 func (s sumIntSteps) trace(r *Run, b *types.Batch, out *types.Column) {
-	c := b.Cols[s.arg]
+	c, at, o := b.Cols[s.arg], out.Len(), 0
+	dst := out.ExtendInt(r.Outs)
 	for k, acc := range r.Accs {
 		acc = acc[r.From : r.From+2]
 		if !r.Fresh[k] {
-			s.value(acc, out)
+			dst[o] = s.result(acc, out, at+o)
+			o++
 		}
 		s.add(acc, c, r.Rows[k])
-		s.value(acc, out)
+		dst[o] = s.result(acc, out, at+o)
+		o++
 	}
 }
 
@@ -162,12 +173,12 @@ func (s extremeIntSteps) add(acc []uint64, c *types.Column, i int32) {
 	}
 }
 
-func (s extremeIntSteps) value(acc []uint64, out *types.Column) {
+// result gives the result for a place in out; where it is NULL it says so there.
+func (s extremeIntSteps) result(acc []uint64, out *types.Column, at int) int64 {
 	if acc[0] == 0 {
-		out.AppendNull()
-		return
+		out.SetNull(int32(at))
 	}
-	out.AppendInt(int64(acc[1]))
+	return int64(acc[1])
 }
 
 func (s extremeIntSteps) fold(r *Run, b *types.Batch) {
@@ -178,14 +189,17 @@ func (s extremeIntSteps) fold(r *Run, b *types.Batch) {
 }
 
 func (s extremeIntSteps) trace(r *Run, b *types.Batch, out *types.Column) {
-	c := b.Cols[s.arg]
+	c, at, o := b.Cols[s.arg], out.Len(), 0
+	dst := out.ExtendInt(r.Outs)
 	for k, acc := range r.Accs {
 		acc = acc[r.From : r.From+2]
 		if !r.Fresh[k] {
-			s.value(acc, out)
+			dst[o] = s.result(acc, out, at+o)
+			o++
 		}
 		s.add(acc, c, r.Rows[k])
-		s.value(acc, out)
+		dst[o] = s.result(acc, out, at+o)
+		o++
 	}
 }
 

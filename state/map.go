@@ -23,9 +23,10 @@ const (
 // Slots of eight bytes hold tag and offset; the record, key included, lies in one arena in the order of insertion. The
 // home slot is made of the tag's high bits, so that neither growing nor deleting looks at records.
 type Map struct {
-	lay    *layout
-	slots  []uint64
+	slots  []uint64 // what lookups need comes first
 	recs   []uint64
+	shift  uint8
+	lay    *layout
 	text   *byteArena
 	kids   []*Map
 	owner  *Map // the map whose records own these elements; nil unless this is a kid
@@ -34,7 +35,6 @@ type Map struct {
 	dead   int  // words of dead records
 	full   int  // words from which on it may pay to compact
 	nextID uint64
-	shift  uint8
 	given  bool // some record was given to a checkpoint
 
 	// What checkpoints need to know, see touch.go.

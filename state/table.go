@@ -2,6 +2,8 @@ package state
 
 import (
 	"time"
+
+	"runnel/types"
 )
 
 // TableSpec is the form of a table's records.
@@ -16,8 +18,7 @@ type Table struct {
 	lay    *layout
 	first  int32
 	groups []*Map // nil until first used
-	hint   []uint32
-	warm   uint64
+	find   Finder
 	walk   tableWalk
 	sweep  tableSweep
 	onLoad func(*Map) error // told of every map that was restored
@@ -66,28 +67,18 @@ func (t *Table) Each(f func(group int32, m *Map)) {
 // Len is the number of records.
 func (t *Table) Len() int { return t.lay.live }
 
-// Stage loads what the lookups of a batch of keys will need: first all slots, then all records. The loads do not wait
-// for each other, so cache misses overlap; it pays from some hundred thousand keys on and costs little below.
+// Stage loads what the lookups of a batch of keys will need. It pays from some hundred thousand keys on and costs little
+// below; see Finder.
 func (t *Table) Stage(hashes []uint64, groups []int32) {
-	n := len(hashes)
-	if cap(t.hint) < n {
-		t.hint = make([]uint32, n)
-	}
-	hint := t.hint[:n]
-	groups = groups[:n]
-	for i, h := range hashes {
-		hint[i] = 0
-		if m := t.groups[groups[i]-t.first]; m != nil && len(m.slots) > 0 {
-			hint[i] = uint32(m.slots[tagOf(h)>>m.shift])
+	var maps [findRows]*Map
+	for len(groups) > 0 {
+		n := min(len(groups), findRows)
+		for i, g := range groups[:n] {
+			maps[i] = t.groups[g-t.first]
 		}
+		t.find.stage(maps[:n], hashes, types.All(n))
+		hashes, groups = hashes[n:], groups[n:]
 	}
-	var sum uint64
-	for i, o := range hint {
-		if o != 0 {
-			sum += t.groups[groups[i]-t.first].recs[o-1]
-		}
-	}
-	t.warm += sum // so that the loads are not optimised away
 }
 
 // tableSweep is where the search for expired records stands.

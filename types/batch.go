@@ -89,6 +89,14 @@ func (b *Batch) Push(kind RowKind) {
 	b.Len++
 }
 
+// PushChanges counts n pairs of rows, -U and +U, that were just appended to every column.
+func (b *Batch) PushChanges(n int) {
+	for range n {
+		b.Push(UpdateBefore)
+		b.Push(UpdateAfter)
+	}
+}
+
 // Truncate drops the physical rows from n on; the owner of all columns uses it to take back a row that failed half way.
 func (b *Batch) Truncate(n int) {
 	for _, c := range b.Cols {

@@ -1,5 +1,7 @@
 package types
 
+import "slices"
+
 // BatchRows is the greatest number of rows in a batch.
 const BatchRows = 1024
 
@@ -187,6 +189,18 @@ func (c *Column) AppendInt(v int64) {
 	if c.Valid != nil {
 		c.markValid(len(c.Int) - 1)
 	}
+}
+
+// ExtendInt appends n arbitrary values, none of them NULL, to a PhysInt column and gives them to be filled in.
+func (c *Column) ExtendInt(n int) []int64 {
+	at := len(c.Int)
+	c.Int = slices.Grow(c.Int, n)[:at+n]
+	if c.Valid != nil {
+		for i := at; i < at+n; i++ {
+			c.markValid(i)
+		}
+	}
+	return c.Int[at:]
 }
 
 // AppendBool appends to a BOOLEAN column.

@@ -6,8 +6,9 @@ import (
 	"runnel/types"
 )
 
-// runRows is the number of rows that groupRuns takes at once: each may give two output rows.
-const runRows = types.BatchRows / 2
+// runRows is the number of rows that groupRuns takes at once: few enough that their records stay in a first-level cache.
+// Each may give two output rows.
+const runRows = 128
 
 // groupRuns is how a GroupAggregate works when rows are never taken back and every accumulator has a form for whole runs:
 // first all groups are looked up, then each accumulator goes through all rows, column by column. What comes out is the
@@ -18,6 +19,7 @@ type groupRuns struct {
 	accs    [runRows][]uint64
 	fresh   [runRows]bool
 	changed [types.BatchRows]bool // of the output rows
+	find    state.Finder
 	run     expr.Run
 	dropped bool // some rows of the output batch did not change
 }
@@ -44,10 +46,9 @@ func (a *aggregates) foldable() bool {
 // applyRuns applies the rows of a batch.
 func (g *GroupAggregate) applyRuns(b *types.Batch) error {
 	g.keys.encode(b)
-	g.table.Stage(g.keys.Hash, g.keys.group)
 	live := b.Live()
 	for at := 0; at < len(live); {
-		n := min(len(live)-at, (types.BatchRows-g.out.Len)/2)
+		n := min(len(live)-at, (types.BatchRows-g.out.Len)/2, runRows)
 		if n == 0 {
 			if err := g.flush(b); err != nil {
 				return err
@@ -63,43 +64,65 @@ func (g *GroupAggregate) applyRuns(b *types.Batch) error {
 // applyRun applies a run, whose first row is the at-th live one of b.
 func (g *GroupAggregate) applyRun(b *types.Batch, rows []int32, at int) {
 	r, n := g.runs, len(rows)
-	for k := range rows {
-		m := g.table.Of(g.keys.group[at+k])
-		r.maps[k] = m
-		r.refs[k], r.fresh[k] = m.Upsert(g.keys.at(at + k))
+	maps, refs, fresh, accs := r.maps[:n], r.refs[:n], r.fresh[:n], r.accs[:n]
+	for k, group := range g.keys.group[at : at+n] {
+		maps[k] = g.table.Of(group)
 	}
-	for k := range rows {
-		r.accs[k] = r.maps[k].Touch(r.refs[k])
+	r.find.Find(maps, &g.keys.Keys, types.All(at + n)[at:], refs)
+	outs := 2 * n
+	for k, ref := range refs {
+		fresh[k] = false
+		if ref != 0 {
+			continue
+		}
+		if refs[k], fresh[k] = maps[k].Upsert(g.keys.at(at + k)); fresh[k] {
+			outs--
+		}
 	}
-	r.run = expr.Run{Accs: r.accs[:n], Rows: rows, Fresh: r.fresh[:n]}
+	for k, m := range maps {
+		accs[k] = m.Touch(refs[k])
+	}
+	r.run = expr.Run{Accs: accs, Rows: rows, Fresh: fresh, Outs: outs}
 	from := g.out.Len
 	for i := range g.aggs.slots {
 		s := &g.aggs.slots[i]
 		r.run.From = s.from
 		s.acc.Trace(&r.run, b, g.news[i])
 	}
+	if outs == 2*n {
+		g.out.PushChanges(n)
+		for _, i := range rows {
+			g.rows = append(g.rows, i, i)
+		}
+	} else {
+		g.giveFresh(rows)
+	}
+	g.compare(from)
+}
+
+// giveFresh counts the output rows of a run some of whose rows are the first of their groups.
+func (g *GroupAggregate) giveFresh(rows []int32) {
 	for k, i := range rows {
-		if r.fresh[k] {
+		if g.runs.fresh[k] {
 			g.give(i, types.Insert)
 			continue
 		}
 		g.give(i, types.UpdateBefore)
 		g.give(i, types.UpdateAfter)
 	}
-	g.compare(from)
 }
 
 // compare finds the pairs of output rows, from the given one on, that did not change. Without UpdateBefore the first half
 // of a pair is of no further use.
 func (g *GroupAggregate) compare(from int) {
 	r, to := g.runs, g.out.Len
-	changed := r.changed[from:to]
+	changed, kinds := r.changed[from:to], g.out.Kinds
 	clear(changed)
 	for _, c := range g.news {
 		markChanged(changed, c, from)
 	}
 	for k := 0; k < len(changed); k++ {
-		if g.out.Kind(int32(from+k)) == types.Insert {
+		if kinds == nil || kinds[from+k] == types.Insert {
 			changed[k] = true
 			continue
 		}

@@ -1,0 +1,90 @@
+package state
+
+import "runnel/types"
+
+// findRows is the number of keys that are looked up together: what they load fits into a first-level cache.
+const findRows = 128
+
+// Finder looks up the keys of a batch, a block of them at a time: first all slots, then all records. The loads of a block
+// do not wait for each other, so cache misses overlap. The zero value is ready.
+type Finder struct {
+	slots [findRows]uint64
+	warm  uint64
+}
+
+// Find gives the record of key which[i] of k in maps[i], for every i, and 0 in refs[i] if there is none. Expired records
+// are found too.
+func (f *Finder) Find(maps []*Map, k *types.Keys, which []int32, refs []Ref) {
+	for len(which) > 0 {
+		n := min(len(which), findRows)
+		f.stage(maps[:n], k.Hash, which[:n])
+		f.verify(maps[:n], k, which[:n], refs[:n])
+		maps, which, refs = maps[n:], which[n:], refs[n:]
+	}
+}
+
+// stage loads what a block of lookups will need, and leaves the slots that have the right tags.
+func (f *Finder) stage(maps []*Map, hashes []uint64, which []int32) {
+	slots := f.slots[:len(which)]
+	maps = maps[:len(which)]
+	for i, w := range which {
+		slots[i] = 0
+		if m := maps[i]; m != nil && len(m.slots) > 0 {
+			slots[i] = m.slots[tagOf(hashes[w])>>(m.shift&31)]
+		}
+	}
+	var sum uint64
+	for i, w := range which {
+		s := slots[i]
+		if s == 0 {
+			continue
+		}
+		m, tag := maps[i], tagOf(hashes[w])
+		if uint32(s>>32) != tag {
+			s = m.probe(tag)
+			slots[i] = s
+		}
+		// A record may lie across two cache lines.
+		if o := uint32(s); o != 0 {
+			sum += m.recs[o-1]
+			if last := int(o) + m.lay.vals; last < len(m.recs) {
+				sum += m.recs[last]
+			}
+		}
+	}
+	f.warm += sum // so that the loads are not optimised away
+}
+
+// probe gives the first slot with the given tag, 0 if there is none.
+func (m *Map) probe(tag uint32) uint64 {
+	mask := uint32(len(m.slots) - 1)
+	for p := tag >> (m.shift & 31); ; p++ {
+		s := m.slots[p&mask]
+		if s == 0 || uint32(s>>32) == tag {
+			return s
+		}
+	}
+}
+
+// verify compares the keys of the records that stage found.
+func (f *Finder) verify(maps []*Map, k *types.Keys, which []int32, refs []Ref) {
+	slots := f.slots[:len(which)]
+	refs, maps = refs[:len(which)], maps[:len(which)]
+	for i, w := range which {
+		o := uint32(slots[i])
+		if o == 0 {
+			refs[i] = 0
+			continue
+		}
+		m := maps[i]
+		key := k.Words[k.Off[w]:k.Off[w+1]]
+		if recs := m.recs; len(key) == 1 && int(o) < len(recs) && recs[o] == key[0] && recs[o-1]>>wordsShift&0xFF == 1 {
+			refs[i] = Ref(o)
+			continue
+		}
+		refs[i] = 0
+		if _, at, ok := m.lookup(key, tagOf(k.Hash[w])); ok {
+			refs[i] = Ref(at + 1)
+		}
+	}
+}
