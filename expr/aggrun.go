@@ -73,22 +73,21 @@ func (s sumIntSteps) add(acc []uint64, c *types.Column, i int32) {
 	}
 }
 
-// result gives the result for a place in out; where it is NULL it says so there.
-func (s sumIntSteps) result(acc []uint64, out *types.Column, at int) int64 {
-	if acc[0] == 0 && !s.zero {
-		out.SetNull(int32(at))
-		return 0
-	}
-	v := int64(acc[1])
-	if s.mean {
+func (s sumIntSteps) result(acc []uint64) (v int64, null bool) {
+	v = int64(acc[1])
+	if s.mean && acc[0] != 0 {
 		v /= int64(acc[0])
 	}
-	return wrap(s.kind, v)
+	return wrap(s.kind, v), acc[0] == 0 && !s.zero
 }
 
 func (s sumIntSteps) value(acc []uint64, out *types.Column) {
-	at := out.Len()
-	out.ExtendInt(1)[0] = s.result(acc, out, at)
+	v, null := s.result(acc)
+	if null {
+		out.AppendNull()
+		return
+	}
+	out.AppendInt(v)
 }
 
 func (s sumIntSteps) fold(r *Run, b *types.Batch) {
@@ -103,12 +102,17 @@ func (s sumIntSteps) trace(r *Run, b *types.Batch, out *types.Column) {
 	dst := out.ExtendInt(r.Outs)
 	for k, acc := range r.Accs {
 		acc = acc[r.From : r.From+2]
+		null := false
 		if !r.Fresh[k] {
-			dst[o] = s.result(acc, out, at+o)
+			if dst[o], null = s.result(acc); null {
+				out.SetNull(int32(at + o))
+			}
 			o++
 		}
 		s.add(acc, c, r.Rows[k])
-		dst[o] = s.result(acc, out, at+o)
+		if dst[o], null = s.result(acc); null {
+			out.SetNull(int32(at + o))
+		}
 		o++
 	}
 }
@@ -173,14 +177,6 @@ func (s extremeIntSteps) add(acc []uint64, c *types.Column, i int32) {
 	}
 }
 
-// result gives the result for a place in out; where it is NULL it says so there.
-func (s extremeIntSteps) result(acc []uint64, out *types.Column, at int) int64 {
-	if acc[0] == 0 {
-		out.SetNull(int32(at))
-	}
-	return int64(acc[1])
-}
-
 func (s extremeIntSteps) fold(r *Run, b *types.Batch) {
 	c := b.Cols[s.arg]
 	for k, acc := range r.Accs {
@@ -194,11 +190,15 @@ func (s extremeIntSteps) trace(r *Run, b *types.Batch, out *types.Column) {
 	for k, acc := range r.Accs {
 		acc = acc[r.From : r.From+2]
 		if !r.Fresh[k] {
-			dst[o] = s.result(acc, out, at+o)
+			if dst[o] = int64(acc[1]); acc[0] == 0 {
+				out.SetNull(int32(at + o))
+			}
 			o++
 		}
 		s.add(acc, c, r.Rows[k])
-		dst[o] = s.result(acc, out, at+o)
+		if dst[o] = int64(acc[1]); acc[0] == 0 {
+			out.SetNull(int32(at + o))
+		}
 		o++
 	}
 }

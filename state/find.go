@@ -9,6 +9,7 @@ const findRows = 128
 // do not wait for each other, so cache misses overlap. The zero value is ready.
 type Finder struct {
 	slots [findRows]uint64
+	none  uint64 // stays 0
 	warm  uint64
 }
 
@@ -23,19 +24,24 @@ func (f *Finder) Find(maps []*Map, k *types.Keys, which []int32, refs []Ref) {
 	}
 }
 
-// stage loads what a block of lookups will need, and leaves the slots that have the right tags.
+// stage loads what a block of lookups will need, and leaves the slots that have the right tags. Addresses are gathered
+// first: the shorter a loop that only loads, the more of its cache misses overlap.
 func (f *Finder) stage(maps []*Map, hashes []uint64, which []int32) {
+	var at, end [findRows]*uint64 // on the stack: they hold nothing alive
 	slots := f.slots[:len(which)]
 	maps = maps[:len(which)]
 	for i, w := range which {
-		slots[i] = 0
+		at[i&(findRows-1)] = &f.none
 		if m := maps[i]; m != nil && len(m.slots) > 0 {
-			slots[i] = m.slots[tagOf(hashes[w])>>(m.shift&31)]
+			at[i&(findRows-1)] = &m.slots[tagOf(hashes[w])>>(m.shift&31)]
 		}
 	}
-	var sum uint64
+	for i := range slots {
+		slots[i] = *at[i&(findRows-1)]
+	}
 	for i, w := range which {
 		s := slots[i]
+		at[i&(findRows-1)], end[i&(findRows-1)] = &f.none, &f.none
 		if s == 0 {
 			continue
 		}
@@ -46,11 +52,15 @@ func (f *Finder) stage(maps []*Map, hashes []uint64, which []int32) {
 		}
 		// A record may lie across two cache lines.
 		if o := uint32(s); o != 0 {
-			sum += m.recs[o-1]
+			at[i&(findRows-1)] = &m.recs[o-1]
 			if last := int(o) + m.lay.vals; last < len(m.recs) {
-				sum += m.recs[last]
+				end[i&(findRows-1)] = &m.recs[last]
 			}
 		}
+	}
+	var sum uint64
+	for i := range slots {
+		sum += *at[i&(findRows-1)] + *end[i&(findRows-1)]
 	}
 	f.warm += sum // so that the loads are not optimised away
 }

@@ -91,11 +91,25 @@ func (b *Batch) Push(kind RowKind) {
 
 // PushChanges counts n pairs of rows, -U and +U, that were just appended to every column.
 func (b *Batch) PushChanges(n int) {
-	for range n {
+	for range min(n, 1) { // makes Kinds
 		b.Push(UpdateBefore)
 		b.Push(UpdateAfter)
 	}
+	for left := 2*n - 2; left > 0; {
+		k := min(left, len(changes))
+		b.Kinds = append(b.Kinds, changes[:k]...)
+		b.Len += k
+		left -= k
+	}
 }
+
+// changes is a table of -U, +U, -U, +U, ..
+var changes = func() (c [256]RowKind) {
+	for i := 0; i < len(c); i += 2 {
+		c[i], c[i+1] = UpdateBefore, UpdateAfter
+	}
+	return c
+}()
 
 // Truncate drops the physical rows from n on; the owner of all columns uses it to take back a row that failed half way.
 func (b *Batch) Truncate(n int) {

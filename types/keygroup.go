@@ -1,6 +1,10 @@
 package types
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
 
 // HashKey is the one hash of a key: of the words that a KeyCodec makes. It deals rows to subtasks and picks table slots,
 // and both are stored, so it never changes. All 64 bits are usable.
@@ -46,14 +50,8 @@ func Murmur(code int32) int32 {
 	c ^= c >> 13
 	c *= 0xc2b2ae35
 	c ^= c >> 16
-	switch n := int32(c); {
-	case n >= 0:
-		return n
-	case n == -1<<31:
-		return 0
-	default:
-		return -n
-	}
+	n, sign := int32(c), int32(c)>>31
+	return (n ^ sign - sign) & math.MaxInt32 // the least int becomes 0
 }
 
 // KeyGroup gives the key group of a key with the given hash, in 0..maxParallelism-1.
@@ -63,14 +61,16 @@ func KeyGroup(hash uint64, maxParallelism int) int {
 
 // KeyGroups appends the key group of every hash to dst.
 func KeyGroups(dst []int32, hashes []uint64, maxParallelism int) []int32 {
+	at := len(dst)
+	dst = slices.Grow(dst, len(hashes))[:at+len(hashes)]
 	if m := int32(maxParallelism); m&(m-1) == 0 {
-		for _, h := range hashes {
-			dst = append(dst, Murmur(int32(h^h>>32))&(m-1))
+		for i, h := range hashes {
+			dst[at+i] = Murmur(int32(h^h>>32)) & (m - 1)
 		}
 		return dst
 	}
-	for _, h := range hashes {
-		dst = append(dst, int32(KeyGroup(h, maxParallelism)))
+	for i, h := range hashes {
+		dst[at+i] = int32(KeyGroup(h, maxParallelism))
 	}
 	return dst
 }

@@ -1,6 +1,8 @@
 package op
 
 import (
+	"slices"
+
 	"runnel/expr"
 	"runnel/state"
 	"runnel/types"
@@ -18,10 +20,10 @@ type groupRuns struct {
 	refs    [runRows]state.Ref
 	accs    [runRows][]uint64
 	fresh   [runRows]bool
-	changed [types.BatchRows]bool // of the output rows
+	same    [types.BatchRows]bool // output rows that say nothing new
 	find    state.Finder
 	run     expr.Run
-	dropped bool // some rows of the output batch did not change
+	dropped bool // there are such rows
 }
 
 // runnable reports whether the operator can work in runs. Nothing may be deleted from the state meanwhile, by a TTL either:
@@ -97,7 +99,7 @@ func (g *GroupAggregate) applyRun(b *types.Batch, rows []int32, at int) {
 	} else {
 		g.giveFresh(rows)
 	}
-	g.compare(from)
+	g.compare(from, outs == 2*n)
 }
 
 // giveFresh counts the output rows of a run some of whose rows are the first of their groups.
@@ -114,44 +116,39 @@ func (g *GroupAggregate) giveFresh(rows []int32) {
 
 // compare finds the pairs of output rows, from the given one on, that did not change. Without UpdateBefore the first half
 // of a pair is of no further use.
-func (g *GroupAggregate) compare(from int) {
-	r, to := g.runs, g.out.Len
-	changed, kinds := r.changed[from:to], g.out.Kinds
-	clear(changed)
-	for _, c := range g.news {
-		markChanged(changed, c, from)
+func (g *GroupAggregate) compare(from int, pairs bool) {
+	if pairs && g.spec.UpdateBefore && g.allChanged(from) {
+		return
 	}
-	for k := 0; k < len(changed); k++ {
-		if kinds == nil || kinds[from+k] == types.Insert {
-			changed[k] = true
+	r, to, kinds := g.runs, g.out.Len, g.out.Kinds
+	for k := from; k < to; k++ {
+		if kinds == nil || kinds[k] == types.Insert {
 			continue
 		}
-		now := changed[k+1]
-		changed[k] = now && g.spec.UpdateBefore
-		r.dropped = r.dropped || !changed[k] || !now
+		same := types.EqualRows(g.news, int32(k), g.news, int32(k+1))
+		r.same[k], r.same[k+1] = same || !g.spec.UpdateBefore, same
+		r.dropped = r.dropped || r.same[k]
 		k++
 	}
 }
 
-// markChanged sets changed[k] where the value in row from+k is not that of the row before it.
-func markChanged(changed []bool, c *types.Column, from int) {
-	if c.Valid == nil && c.Phys() == types.PhysInt {
+// allChanged reports whether one column shows that all pairs of output rows, from the given one on, changed.
+func (g *GroupAggregate) allChanged(from int) bool {
+	return slices.ContainsFunc(g.news, func(c *types.Column) bool {
+		if c.Valid != nil || c.Phys() != types.PhysInt {
+			return false
+		}
 		v := c.Int[from:]
-		for k := 1; k < len(changed); k++ {
-			if v[k] != v[k-1] {
-				changed[k] = true
+		for k := 1; k < len(v); k += 2 {
+			if v[k] == v[k-1] {
+				return false
 			}
 		}
-		return
-	}
-	for k := 1; k < len(changed); k++ {
-		if !changed[k] && !types.EqualCells(c, int32(from+k), c, int32(from+k-1)) {
-			changed[k] = true
-		}
-	}
+		return true
+	})
 }
 
-// selectChanged leaves only the changed rows in the output batch.
+// selectChanged leaves only the rows in the output batch that say something new.
 func (g *GroupAggregate) selectChanged() {
 	r := g.runs
 	if !r.dropped {
@@ -159,10 +156,11 @@ func (g *GroupAggregate) selectChanged() {
 	}
 	r.dropped = false
 	g.sel = g.sel[:0]
-	for i, c := range r.changed[:g.out.Len] {
-		if c {
+	for i := range r.same[:g.out.Len] {
+		if !r.same[i] {
 			g.sel = append(g.sel, int32(i))
 		}
+		r.same[i] = false
 	}
 	g.out.Sel = g.sel
 	if len(g.sel) == 0 {
