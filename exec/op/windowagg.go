@@ -58,6 +58,7 @@ type WindowAggregate struct {
 	merged   *state.Map // a HOP window put together
 	out      output
 	run      *windowRun // nil where rows are added one by one
+	seen     int        // live rows of the batch in the segments so far
 
 	rowsOf func(*types.Batch) error
 	markOf func(int64) error
@@ -127,15 +128,23 @@ func (w *WindowAggregate) descriptor() state.Descriptor {
 
 // Process adds rows to their slices.
 func (w *WindowAggregate) Process(_ int, b *types.Batch) error {
+	w.keys.encode(b)
+	w.aggs.begin(b)
+	w.seen = 0
+	if w.run != nil {
+		w.run.begin(b)
+	}
 	if err := b.Segments(w.rowsOf, w.markOf); err != nil {
 		return err
 	}
+	if w.run != nil {
+		w.run.fold(w)
+	}
+	w.wake()
 	return w.out.flush()
 }
 
 func (w *WindowAggregate) apply(b *types.Batch) error {
-	w.keys.encode(b)
-	w.aggs.begin(b)
 	col := w.spec.Window.Column
 	if w.spec.Attached {
 		col = w.spec.EndCol
@@ -145,8 +154,9 @@ func (w *WindowAggregate) apply(b *types.Batch) error {
 	if !w.spec.Window.Rowtime && !w.spec.Attached {
 		now = w.wall.local(w.ctx.Now().UnixMilli())
 	}
-	for k, i := range b.Live() {
-		local := now
+	for _, i := range b.Live() {
+		k, local := w.seen, now
+		w.seen++
 		switch {
 		case w.spec.Attached:
 			local = floorDiv(times.Int[i], 1000) - 1
@@ -177,10 +187,6 @@ func (w *WindowAggregate) apply(b *types.Batch) error {
 			return w.fail(err, b, i)
 		}
 	}
-	if w.run != nil {
-		w.run.fold(w, b)
-	}
-	w.wake()
 	return nil
 }
 
@@ -353,13 +359,16 @@ func (w *WindowAggregate) fireUpTo(progress int64) error {
 		if !ok || w.wall.timer(end-1) > progress {
 			break
 		}
+		if w.run != nil {
+			w.run.fold(w)
+		}
 		w.done = end
 		if err := w.fire(end); err != nil {
 			return err
 		}
+		w.cur = openSlice{} // while nothing fires, an open slice stays open, and what is late stays late
 	}
 	w.progress, w.done = progress, math.MinInt64
-	w.cur = openSlice{}
 	return nil
 }
 
