@@ -5,6 +5,9 @@ import "runnel/types"
 // findRows is the number of keys that are looked up together: what they load fits into a first-level cache.
 const findRows = 128
 
+// minStage is the number of keys below which they are better looked up one by one.
+const minStage = 4
+
 // Finder looks up the keys of a batch, a block of them at a time: first all slots, then all records. The loads of a block
 // do not wait for each other, so cache misses overlap. The zero value is ready.
 type Finder struct {
@@ -18,6 +21,12 @@ type Finder struct {
 func (f *Finder) Find(maps []*Map, k *types.Keys, which []int32, refs []Ref) {
 	for len(which) > 0 {
 		n := min(len(which), findRows)
+		if n < minStage {
+			for i, w := range which {
+				refs[i] = maps[i].find(k.Key(int(w)), k.Hash[w])
+			}
+			return
+		}
 		f.stage(maps[:n], k.Hash, which[:n])
 		f.verify(maps[:n], k, which[:n], refs[:n])
 		maps, which, refs = maps[n:], which[n:], refs[n:]
@@ -92,9 +101,14 @@ func (f *Finder) verify(maps []*Map, k *types.Keys, which []int32, refs []Ref) {
 			refs[i] = Ref(o)
 			continue
 		}
-		refs[i] = 0
-		if _, at, ok := m.lookup(key, tagOf(k.Hash[w])); ok {
-			refs[i] = Ref(at + 1)
-		}
+		refs[i] = m.find(key, k.Hash[w])
 	}
+}
+
+// find is Find, but gives expired records as well.
+func (m *Map) find(key []uint64, hash uint64) Ref {
+	if _, o, ok := m.lookup(key, tagOf(hash)); ok {
+		return Ref(o + 1)
+	}
+	return 0
 }

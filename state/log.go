@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"time"
 
 	"runnel/types"
@@ -35,8 +36,7 @@ type Log struct {
 	clock   *clock
 	first   int32      // key group
 	index   []rowIndex // by key group
-	hint    []uint64
-	warm    uint64
+	finder  logFinder
 	dir     []*chunk
 	base    uint64 // number of the first chunk in dir
 	last    *chunk // being filled; nil: the next row opens one
@@ -70,32 +70,6 @@ func (k *Keyed) Log(d Descriptor, spec LogSpec) (*Log, error) {
 
 // Len is the number of rows.
 func (l *Log) Len() int { return l.rows }
-
-// Stage loads what Newest and Append of a batch of keys will need, see Table.Stage.
-func (l *Log) Stage(hashes []uint64, groups []int32) {
-	n := len(hashes)
-	if cap(l.hint) < n {
-		l.hint = make([]uint64, n)
-	}
-	hint := l.hint[:n]
-	groups = groups[:n]
-	for i, h := range hashes {
-		x := &l.index[groups[i]-l.first]
-		hint[i] = 0
-		if len(x.slots) > 0 {
-			hint[i] = x.slots[tagOf(h)>>(x.shift&31)]
-		}
-	}
-	var sum uint64
-	for i, s := range hint {
-		if s>>32 == hashes[i]>>32 && s != 0 {
-			if _, rec := l.row(l.whole(uint32(s))); rec != nil {
-				sum += rec[rowTime]
-			}
-		}
-	}
-	l.warm += sum // so that the loads are not optimised away
-}
 
 // Append adds row i of cols, one column per column of the log, with its key and time (ms).
 func (l *Log) Append(k Key, time int64, cols []*types.Column, i int32) Row {
@@ -153,29 +127,33 @@ func (l *Log) open(time int64, words int) *chunk {
 		if n := l.base + uint64(len(l.dir)); uint32(n<<chunkBits+chunkRows) == 0 {
 			l.dir = append(l.dir, nil) // the low half of its last row would be 0, see rowIndex
 		}
+		rows := 0
+		if c = l.last; c != nil {
+			rows = c.n // it will be like the one before
+		}
 		c = &chunk{number: l.base + uint64(len(l.dir)), form: l.form, stride: l.form.stride}
+		l.roomFor(c, rows)
 		l.dir = append(l.dir, c)
 		l.last = c
 	}
 	if len(c.rows)+c.stride > cap(c.rows) {
-		l.grow(c)
+		l.roomFor(c, 2*c.n)
 	}
 	return c
 }
 
-// grow gives a chunk room for more rows.
-func (l *Log) grow(c *chunk) {
-	full := chunkRows * c.stride
-	want := min(max(2*cap(c.rows), 16*c.stride), full)
-	var rows []uint64
-	if n := len(l.free); want == full && n > 0 && cap(l.free[n-1]) >= full {
-		rows, l.free = l.free[n-1], l.free[:n-1]
+// roomFor gives a chunk room for at least 16 rows.
+func (l *Log) roomFor(c *chunk, rows int) {
+	want := min(max(rows, 16), chunkRows) * c.stride
+	var words []uint64
+	if i := slices.IndexFunc(l.free, func(w []uint64) bool { return cap(w) >= want && cap(w) <= 2*want }); i >= 0 {
+		words = l.free[i]
+		l.free = slices.Delete(l.free, i, i+1)
 	} else {
-		rows = allocWords(want)
+		words = allocWords(want)
 	}
-	rows = rows[:len(c.rows)]
-	copy(rows, c.rows)
-	c.rows = rows
+	c.rows = append(words[:0], c.rows...)
+	c.groups = append(make([]uint16, 0, cap(words)/c.stride), c.groups...)
 }
 
 // row gives the chunk and the words of a row that is there, nil if it is not.

@@ -100,7 +100,10 @@ func (l *Log) drop(i int) {
 	if c == l.last {
 		l.last = nil
 	}
-	if cap(c.rows) == chunkRows*c.stride && len(l.free) < 4 && l.snap.held[c.number] != c {
+	if l.snap.held[c.number] != c {
+		if len(l.free) == 4 {
+			l.free = slices.Delete(l.free, 0, 1)
+		}
 		l.free = append(l.free, c.rows)
 	}
 }

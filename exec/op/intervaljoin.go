@@ -57,6 +57,8 @@ type IntervalJoin struct {
 	passed  []int32      // scratch of the condition
 	passes  int          // rows for which the condition was true
 	matches []state.Row  // scratch of a probe, newest first
+	newest  [state.FindRows]state.Row
+	seen    int // live rows of the batch in the segments so far
 
 	rowsOf [2]func(*types.Batch) error
 	markOf [2]func(int64) error
@@ -147,6 +149,8 @@ func (s *joinSide) open(ctx *Context, d state.Descriptor, size int64) error {
 
 // Process joins rows of an input.
 func (j *IntervalJoin) Process(input int, b *types.Batch) error {
+	j.sides[input].keys.encode(b)
+	j.seen = 0
 	if err := b.Segments(j.rowsOf[input], j.markOf[input]); err != nil {
 		return err
 	}
@@ -161,15 +165,30 @@ func (j *IntervalJoin) apply(input int, b *types.Batch) error {
 	if j.empty && !my.outer {
 		return nil
 	}
-	my.keys.encode(b)
-	other.log.Stage(my.keys.Hash, my.keys.group)
-	my.log.Stage(my.keys.Hash, my.keys.group)
 	now := j.clock.Now()
 	if !j.spec.Rowtime {
 		now = j.ctx.Now().UnixMilli()
 	}
+	for live := b.Live(); len(live) > 0; {
+		n := min(len(live), state.FindRows)
+		if err := j.applySome(my, other, b, live[:n], now); err != nil {
+			return err
+		}
+		live = live[n:]
+	}
+	return nil
+}
+
+// applySome joins some rows, at most state.FindRows.
+func (j *IntervalJoin) applySome(my, other *joinSide, b *types.Batch, rows []int32, now int64) error {
+	// No row of the other side comes or goes meanwhile.
+	newest, keys := j.newest[:len(rows)], &my.keys
+	from := j.seen
+	j.seen += len(rows)
+	other.log.Newests(&keys.Keys, keys.group, from, newest)
+	my.log.Stage(keys.Hash[from:j.seen], keys.group[from:j.seen])
 	times := b.Cols[my.time]
-	for k, i := range b.Live() {
+	for k, i := range rows {
 		t := now
 		if j.spec.Rowtime {
 			if times.Null(i) {
@@ -177,27 +196,27 @@ func (j *IntervalJoin) apply(input int, b *types.Batch) error {
 			}
 			t = floorDiv(times.Int[i], 1000)
 		}
-		if err := j.row(my, other, b, k, i, t, now); err != nil {
+		if err := j.row(my, other, b, from+k, i, t, now, newest[k]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// row joins one row, the k-th live and i-th physical one of b, with time t.
-func (j *IntervalJoin) row(my, other *joinSide, b *types.Batch, k int, i int32, t, now int64) error {
+// row joins one row, the k-th live and i-th physical one of b, with time t. newest is the newest row of its key on the
+// other side.
+func (j *IntervalJoin) row(my, other *joinSide, b *types.Batch, k int, i int32, t, now int64, newest state.Row) error {
 	if j.empty {
 		return j.pad(my, b, i)
 	}
 	matchable := !my.nullKey(b, i)
-	key := my.keys.at(k)
 	j.matches = j.matches[:0]
-	if matchable {
-		j.matches = other.probe(j.matches, key, add(t, my.lower), add(t, my.upper), now)
+	if matchable && newest != 0 {
+		j.matches = other.probe(j.matches, newest, add(t, my.lower), add(t, my.upper), now)
 	}
 	kept := state.Row(0)
 	if (matchable || my.outer) && now < add(t, my.keep) {
-		kept = my.log.Append(key, t, b.Cols, i)
+		kept = my.log.Append(my.keys.at(k), t, b.Cols, i)
 		j.wakeFor(my, t)
 	}
 	if kept != 0 || !my.outer {
@@ -220,11 +239,11 @@ func (j *IntervalJoin) row(my, other *joinSide, b *types.Batch, k int, i int32, 
 	return j.pad(my, b, i)
 }
 
-// probe appends the rows of the side with the given key and a time within bounds, newest first. What time has left behind
-// is no longer there, though the log may still hold it.
-func (s *joinSide) probe(dst []state.Row, key state.Key, lower, upper, now int64) []state.Row {
+// probe appends the rows of the side from the given one on in the chain of its key that have a time within bounds, newest
+// first. What time has left behind is no longer there, though the log may still hold it.
+func (s *joinSide) probe(dst []state.Row, r state.Row, lower, upper, now int64) []state.Row {
 	lower = max(lower, sub(now, s.keep))
-	for r := s.log.Newest(key); r != 0; r = s.log.Prev(r) {
+	for ; r != 0; r = s.log.Prev(r) {
 		if t := s.log.Time(r); t >= lower && t <= upper {
 			dst = append(dst, r)
 		}
