@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -61,8 +60,8 @@ func newOperator(s *opSpec) (op.Operator, error) {
 	case *plan.Join:
 		return op.NewJoin(op.Joining{
 			Kind: op.JoinKind(n.Join), NullSafe: n.NullSafe, Cond: n.Cond,
-			Left:  joinSide(in(), n.LeftKeys, n.LeftKey, cmp.Or(n.LeftTTL, n.TTL)),
-			Right: joinSide(n.Inputs[1].Base(), n.RightKeys, n.RightKey, cmp.Or(n.RightTTL, n.TTL)),
+			Left:  joinSide(in(), n.LeftKeys, n.LeftKey, n.LeftTTL),
+			Right: joinSide(n.Inputs[1].Base(), n.RightKeys, n.RightKey, n.RightTTL),
 		}), nil
 	case *plan.WindowJoin:
 		return op.NewWindowJoin(op.WindowJoining{

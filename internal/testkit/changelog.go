@@ -157,12 +157,10 @@ func ApplyUpserts(changes []Change, key []int) (rows map[string]int, wrong strin
 		}
 		id := strings.Join(k, "\x00")
 		switch _, there := current[id]; {
-		case c.Kind == "-U" && wrong == "":
-			wrong = fmt.Sprintf("change %d, %s, is none that an upsert sink takes", i+1, c)
-		case c.Kind == "-D" && !there && wrong == "":
+		case c.Kind[0] == '-' && !there && wrong == "":
 			wrong = fmt.Sprintf("change %d, %s, deletes a row that is not there", i+1, c)
 		}
-		if c.Kind == "-D" {
+		if c.Kind[0] == '-' {
 			delete(current, id)
 		} else {
 			current[id] = c.row()

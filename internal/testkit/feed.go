@@ -48,6 +48,7 @@ var (
 	feedMode   = connectors.Option{Key: "changelog-mode", Default: "I", Doc: "The kinds of rows: I, UB, UA, D, with commas."}
 	feedMisses = connectors.Option{Key: "lookup-misses", Kind: connectors.IntOption, Default: "0", Doc: "How often a key finds nothing before it finds its rows."}
 	feedSplits = connectors.Option{Key: "splits", Kind: connectors.IntOption, Default: "2", Doc: "The number of splits when a test runs in parallel."}
+	feedColumn = connectors.Option{Key: "split-by", Doc: "Rows with one value of this column are a split of their own, also in the plain run."}
 )
 
 // NewFeed takes the rows of the steps. whole makes one split of each table.
@@ -143,12 +144,15 @@ func (f *Feed) behind() bool {
 	return false
 }
 
-// Connector gives the table row of the connector 'rows'.
-func (f *Feed) Connector() connectors.Connector {
-	return connectors.Connector{
-		Name: "rows", Doc: "Rows of a logic test.", Options: append([]connectors.Option{feedMode, feedSplits, feedMisses}, lookup.Options...),
+// Connectors gives the table rows of the connectors 'rows' and 'rows-per-split'. The second makes watermarks of its splits.
+func (f *Feed) Connectors() []connectors.Connector {
+	c := connectors.Connector{
+		Name: "rows", Doc: "Rows of a logic test.", Options: append([]connectors.Option{feedMode, feedSplits, feedColumn, feedMisses}, lookup.Options...),
 		Source: f.plan, Lookup: f.lookup,
 	}
+	pushed := c
+	pushed.Name, pushed.WatermarkPushdown = "rows-per-split", true
+	return []connectors.Connector{c, pushed}
 }
 
 // feedSource is a planned scan.
@@ -172,8 +176,13 @@ func (f *Feed) plan(r connectors.ScanRequest) (*connectors.Source, error) {
 	if f.whole || mode != types.InsertOnly && len(r.Table.PrimaryKey) == 0 {
 		splits = 1 // a row and its retraction stay in order
 	}
-	s := &feedSource{f: f, columns: r.Columns, rows: make([][]feedRow, splits), data: make([]*types.Batch, splits)}
+	s := &feedSource{f: f, columns: r.Columns, rows: make([][]feedRow, splits)}
 	s.fields = r.Table.Physical()
+	by := slices.IndexFunc(s.fields, func(x types.Field) bool { return x.Name == r.Table.Options.Get(feedColumn) })
+	if by >= 0 {
+		s.rows = nil
+	}
+	values := map[string]int{}
 	if len(s.fields) != len(r.Table.Columns) {
 		return nil, errors.New("connector 'rows' has no metadata columns")
 	}
@@ -185,8 +194,16 @@ func (f *Feed) plan(r connectors.ScanRequest) (*connectors.Source, error) {
 		if len(r.Table.PrimaryKey) > 0 {
 			k = s.keySplit(r.Table.PrimaryKey, row.change)
 		}
+		if by >= 0 {
+			var known bool
+			if k, known = values[row.change.Cells[by]]; !known {
+				k = len(s.rows)
+				values[row.change.Cells[by]], s.rows = k, append(s.rows, nil)
+			}
+		}
 		s.rows[k] = append(s.rows[k], row)
 	}
+	s.data = make([]*types.Batch, len(s.rows))
 	for k := range s.rows {
 		if s.data[k], err = f.decode(s.fields, s.rows[k], mode); err != nil {
 			return nil, fmt.Errorf("table %s: %w", r.Table.Name, err)

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"runnel/catalog"
-	"runnel/connectors"
 	"runnel/session"
 	"runnel/sql"
 	"runnel/types"
@@ -26,7 +25,9 @@ type Foreign struct {
 }
 
 var rowsConnector = regexp.MustCompile(`'connector'\s*=\s*'rows'`)
-var rowsOptions = regexp.MustCompile(`,?\s*'(changelog-mode|splits)'\s*=\s*'[^']*'`)
+var rowsOptions = regexp.MustCompile(`,?\s*'(changelog-mode|splits|split-by)'\s*=\s*'[^']*'`)
+
+var upsertRows = regexp.MustCompile(`'changelog-mode'\s*=\s*'I,UA,D'`)
 
 // Interleaved reports whether the test says in which order the rows of several tables come.
 func (t Test) Interleaved() bool {
@@ -40,7 +41,8 @@ func (t Test) Interleaved() bool {
 }
 
 // ForFlink gives a test for another engine, with the rows in files below dir. Rows of several tables are read beside each
-// other there. ok is false for tests that write to sinks, and for those in which time passes.
+// other there. ok is false for tests that write to sinks, that have watermarks of splits, and for those in which time
+// passes.
 func ForFlink(t Test, dir string, s Setting) (f Foreign, ok bool, err error) {
 	if _, query := parseQuery(t.Step().SQL); !query {
 		return f, false, nil
@@ -62,7 +64,7 @@ func ForFlink(t Test, dir string, s Setting) (f Foreign, ok bool, err error) {
 	known := catalog.New()
 	ses := session.New(session.Options{
 		Catalog: known, Config: catalog.NewConfig(), Formats: s.Formats,
-		Connectors: append([]connectors.Connector{feed.Connector(), NewCapture().Connector()}, s.Connectors...),
+		Connectors: append(append(feed.Connectors(), NewCapture().Connector()), s.Connectors...),
 	})
 	for _, st := range t.Script.Steps[:t.At] {
 		if st.SQL == "" || len(st.Wants) > 0 || st.Refused != nil {
@@ -72,8 +74,17 @@ func ForFlink(t Test, dir string, s Setting) (f Foreign, ok bool, err error) {
 			return f, false, fmt.Errorf("line %d: %w", st.Line, err)
 		}
 		text := st.SQL
+		if strings.Contains(text, "'rows-per-split'") {
+			return f, false, nil
+		}
 		if rowsConnector.MatchString(text) {
 			name := createdTable.FindStringSubmatch(text)[1]
+			if upsertRows.MatchString(text) { // no format of files has them
+				if regexp.MustCompile(`\b` + name + `\b`).MatchString(t.Step().SQL) {
+					return f, false, nil
+				}
+				continue
+			}
 			if text, err = foreignTable(known, text, name, rows[name], filepath.Join(dir, t.Script.Name+"-"+fmt.Sprint(t.At)+"-"+name)); err != nil {
 				return f, false, err
 			}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"runnel/catalog"
-	"runnel/connectors"
 	"runnel/exec"
 	"runnel/session"
 	"runnel/types"
@@ -158,7 +157,7 @@ func Play(t Test, v Variant, s Setting) (logs Logs, err error) {
 	p.cluster.Subscribe(p.events.add)
 	p.session = session.New(session.Options{
 		Catalog: catalog.New(), Config: p.config, Formats: s.Formats,
-		Connectors: append([]connectors.Connector{p.feed.Connector(), p.capture.Connector()}, s.Connectors...),
+		Connectors: append(append(p.feed.Connectors(), p.capture.Connector()), s.Connectors...),
 		Cluster:    func() (*exec.Cluster, error) { return p.cluster, nil },
 	})
 	if err := p.setUp(ctx); err != nil {
