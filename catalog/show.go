@@ -243,7 +243,7 @@ func (v *View) Create() string {
 	if v.Temporary {
 		s += "TEMPORARY "
 	}
-	s += "VIEW " + v.Path.Quoted() + "(" + quoteAll(names) + ") as\n" + v.Text
+	s += "VIEW " + v.Path.Quoted() + "(" + quoteAll(names) + ") as\n" + MaskSecrets(v.Text)
 	if v.Comment != "" {
 		s += " COMMENT " + Literal(v.Comment) + "\n"
 	}

@@ -130,7 +130,7 @@ func (d *describer) scan(n *Scan) {
 	if len(n.hints) > 0 {
 		var opts []string
 		for _, o := range n.hints {
-			opts = append(opts, o.Key+"="+o.Value)
+			opts = append(opts, o.Key+"="+o.Masked())
 		}
 		d.add("hints", "[[OPTIONS options:{"+strings.Join(opts, ", ")+"}]]")
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"runnel/catalog"
 	"runnel/session"
 	"runnel/sql"
 )
@@ -94,7 +95,7 @@ func (s *Shell) space() {
 // statements runs what was typed and puts it into the history.
 func (s *Shell) statements(ctx context.Context, ed Editor, parts []sql.Piece) (quit bool, err error) {
 	for i, p := range parts {
-		if err := ed.Remember(maskSecrets(p.Text) + ";"); err != nil {
+		if err := ed.Remember(catalog.MaskSecrets(p.Text) + ";"); err != nil {
 			s.Term.Notice(s.paint(yellow, "[NOTE] ") + err.Error())
 		}
 		quit, err := s.one(ctx, p.Text, "")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"runnel/catalog"
 	"runnel/exec"
 	"runnel/plan"
 	"runnel/sql"
@@ -86,6 +87,7 @@ func (s *Session) submit(ctx context.Context, g *plan.Graph) (*exec.Job, []strin
 	if s.opts.Resume && cfg.Restore.Path == "" && !isQuery(g) {
 		cfg.Restore.Path = "latest"
 	}
+	g.SQL = catalog.MaskSecrets(g.SQL)
 	job, err := c.Submit(ctx, g, cfg)
 	if err != nil {
 		return nil, nil, err
