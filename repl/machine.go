@@ -3,7 +3,6 @@ package repl
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,8 +13,7 @@ import (
 )
 
 // writeMachine prints a query for programs. CSV has a header and, for a changelog, the column op in front; a NULL is an empty
-// field and an empty text a quoted one. JSON is one object a line, {"op": "+I", column: value, ..}: numbers and booleans as
-// such, other values as the text that tables show. NONE prints how many rows there were. A query that is cancelled leaves
+// field and an empty text a quoted one. JSON is one object a line, {"op": "+I", column: value, ..}, see jsonRows. NONE prints how many rows there were. A query that is cancelled leaves
 // whole lines.
 func (s *Shell) writeMachine(ctx context.Context, r *session.Result, mode string, took func() string) error {
 	out := bufio.NewWriterSize(s.Term, 64<<10)
@@ -24,6 +22,7 @@ func (s *Shell) writeMachine(ctx context.Context, r *session.Result, mode string
 	}
 	rows := int64(0)
 	cells := newCells(r.Fields, "", s.zone())
+	js := jsonRows{fields: r.Fields, zone: s.zone()}
 	for {
 		b, err := r.Rows.Next(ctx)
 		if errors.Is(err, io.EOF) || err != nil && ctx.Err() != nil {
@@ -40,7 +39,7 @@ func (s *Shell) writeMachine(ctx context.Context, r *session.Result, mode string
 			case "CSV":
 				csvRow(out, r, b, i, cells.of(b, i))
 			case "JSON":
-				jsonRow(out, r, b, i, cells.of(b, i))
+				out.Write(js.row(b, i))
 			}
 		}
 		if err := out.Flush(); err != nil {
@@ -87,41 +86,4 @@ func csvField(out *bufio.Writer, s string) {
 		s = `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 	}
 	out.WriteString(s)
-}
-
-func jsonRow(out *bufio.Writer, r *session.Result, b *types.Batch, i int32, cells []string) {
-	out.WriteString(`{"op":"` + b.Kind(i).String() + `"`)
-	for j, c := range cells {
-		out.WriteByte(',')
-		out.Write(jsonText(r.Fields[j].Name))
-		out.WriteByte(':')
-		switch {
-		case b.Cols[j].Null(i):
-			out.WriteString("null")
-		case r.Fields[j].Type.Kind == types.Boolean:
-			out.WriteString(strings.ToLower(c))
-		case bareNumber(r.Fields[j].Type.Kind) && json.Valid([]byte(c)):
-			out.WriteString(c)
-		default: // also NaN and infinities
-			out.Write(jsonText(c))
-		}
-	}
-	out.WriteString("}\n")
-}
-
-func bareNumber(k types.Kind) bool {
-	switch k {
-	case types.TinyInt, types.SmallInt, types.Int, types.BigInt, types.Decimal, types.Float, types.Double:
-		return true
-	}
-	return false
-}
-
-// jsonText quotes text; what is no UTF-8 becomes the replacement character.
-func jsonText(s string) []byte {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.Encode(s) // a string always has a JSON form
-	return []byte(strings.TrimSuffix(b.String(), "\n"))
 }
