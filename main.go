@@ -101,17 +101,20 @@ func (p *process) interactive(ctx context.Context, in *os.File) int {
 		return code
 	}
 	var ed repl.Editor
-	if term.IsTerminal(int(in.Fd())) && p.term.TTY() {
+	onTerminal := term.IsTerminal(int(in.Fd())) && p.term.TTY()
+	if onTerminal && p.term.Codes() {
 		var err error
 		if ed, err = repl.NewLineEditor(in, p.term, p.dir.file("history"), p.session.Complete, p.session.Option); err != nil {
 			p.term.Message("[NOTE] " + err.Error())
 		} else {
 			p.shell.Keys = in
 		}
+	}
+	if onTerminal {
 		p.greet()
 	}
 	if ed == nil {
-		ed = repl.NewPlainEditor(in, p.term, p.flags.echo)
+		ed = repl.NewPlainEditor(in, p.term, onTerminal || p.flags.echo)
 	}
 	go p.openCluster() // the subcommands in another terminal find the shell before its first job
 	ended := make(chan error, 1)

@@ -86,7 +86,12 @@ func newProcess(f *flags, out, errOut *os.File) (_ *process, err error) {
 		Catalog: catalog.New(), Config: p.config, Connectors: connectorTable(p.kafka), Formats: formatTable,
 		Cluster: p.openCluster, CheckOnly: f.check, Resume: f.resume,
 	})
-	p.shell = &repl.Shell{Exec: p.session, Term: p.term, Echo: f.echo}
+	p.shell = &repl.Shell{Exec: p.session, Term: p.term, Echo: f.echo, Progress: func() string {
+		if _, err := p.openCluster(); err != nil {
+			return ""
+		}
+		return p.statusLine()
+	}}
 	return p, nil
 }
 

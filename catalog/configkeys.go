@@ -150,6 +150,7 @@ var clientKeys = []ConfigKey{
 	number("sql-client.display.max-column-width", "", "Older name of table.display.max-column-width; it wins when both are set.").bounds(1, maxInt),
 	text("sql-client.display.color-schema", "DEFAULT", "Colours of what is typed; an unknown one is DEFAULT, which has none.").
 		suggest("DEFAULT", "DARK", "LIGHT", "CHESTER", "DRACULA", "SOLARIZED", "VS2010", "OBSIDIAN", "GESHI"),
+	flag("sql-client.display.pager", "true", "Whether answers that are larger than the terminal are shown page by page."),
 	flag("sql-client.display.show-line-numbers", "false", "Whether prompts of further lines show their numbers."),
 	flag("sql-client.display.print-time-cost", "true", "Whether the time taken stands behind results."),
 }

@@ -17,14 +17,8 @@ func runeColumns(r rune) int {
 	return width.RuneWidth(r)
 }
 
-// columnsOf is how many columns text takes on a terminal.
-func columnsOf(s string) int {
-	n := 0
-	for _, r := range s {
-		n += runeColumns(r)
-	}
-	return n
-}
+// onScreen measures what a terminal draws.
+var onScreen measure = runeColumns
 
 // screenText is a statement laid out on the rows of a terminal.
 type screenText struct {
@@ -41,7 +35,7 @@ func layOut(text []rune, pos int, colours []string, prompt func(line int) string
 	begin := func() {
 		p := prompt(line)
 		row.WriteString(p)
-		used = columnsOf(stripColours(p))
+		used = onScreen.of(stripColours(p))
 	}
 	paint := func(c string) {
 		if c == colour {
@@ -155,7 +149,7 @@ func (d *drawn) draw(s screenText, below []string) string {
 func listed(words []string, width, height int) []string {
 	widest := 0
 	for _, w := range words {
-		widest = max(widest, columnsOf(w)+2)
+		widest = max(widest, onScreen.of(w)+2)
 	}
 	columns := max(1, (width-1)/max(widest, 1))
 	rows := (len(words) + columns - 1) / columns
@@ -168,7 +162,7 @@ func listed(words []string, width, height int) []string {
 	lines := make([]string, rows)
 	for i, w := range words {
 		at := i % rows
-		lines[at] += w + strings.Repeat(" ", widest-columnsOf(w))
+		lines[at] += w + strings.Repeat(" ", widest-onScreen.of(w))
 	}
 	for i, l := range lines {
 		lines[i] = clip(strings.TrimRight(l, " "), width-1)

@@ -33,8 +33,15 @@ type Shell struct {
 	// Keys is the terminal from which full-screen views read their keys, nil when there is none: then TABLE and CHANGELOG
 	// are shown as TABLEAU.
 	Keys *os.File
+	// Progress says in a few words how what runs is doing, nil for nothing.
+	Progress func() string
 	// AfterJob is told of each job that a script submitted, nil for nobody.
 	AfterJob func(id string)
+
+	last     string // the statement that \watch repeats
+	watching bool   // \watch runs: nothing fills the screen
+
+	interrupted int // how often Ctrl-C has ended something
 }
 
 const (
@@ -58,7 +65,7 @@ func (s *Shell) Interactive(ctx context.Context, ed Editor) error {
 	defer ed.Close()
 	whole := func(text string) bool {
 		_, rest := sql.Split(text)
-		return rest == nil
+		return rest == nil || isWatch(text)
 	}
 	for ctx.Err() == nil {
 		text, err := ed.Read(ctx, whole)
@@ -73,6 +80,11 @@ func (s *Shell) Interactive(ctx context.Context, ed Editor) error {
 			return nil
 		case err != nil:
 			return fmt.Errorf("reading of the terminal: %w", err)
+		}
+		if isWatch(text) {
+			s.watch(ctx, strings.TrimSpace(text))
+			s.space()
+			continue
 		}
 		quit, err := s.statements(ctx, ed, sql.SplitAll(text))
 		if quit {
@@ -158,9 +170,9 @@ func (s *Shell) one(ctx context.Context, text, place string) (quit bool, err err
 		return true, nil
 	case "CLEAR":
 		switch {
-		case s.Term.TTY():
+		case s.Term.Codes():
 			fmt.Fprint(s.Term, "\x1b[H\x1b[2J\x1b[3J")
-		case s.Echo: // as Flink's client clears a terminal that knows no codes
+		case s.Echo || s.Term.TTY(): // as Flink's client clears a terminal that knows no codes
 			fmt.Fprint(s.Term, strings.Repeat("\n", 200))
 		}
 		return false, nil
@@ -171,7 +183,10 @@ func (s *Shell) one(ctx context.Context, text, place string) (quit bool, err err
 	defer cancel()
 	stop := s.onInterrupt(cancel)
 	defer stop()
+	s.last = text
 	begin := time.Now()
+	p, quiet := s.beginProgress(begin)
+	defer quiet()
 	res, err := s.Exec.Execute(run, text)
 	if err != nil {
 		s.showError(run, err, place)
@@ -180,7 +195,7 @@ func (s *Shell) one(ctx context.Context, text, place string) (quit bool, err err
 	for _, n := range res.Notices {
 		s.Term.Notice(s.paint(yellow, "[NOTE] ") + n)
 	}
-	if err := s.show(run, res, begin); err != nil {
+	if err := s.show(run, res, begin, p); err != nil {
 		s.showError(run, err, place)
 		return false, ErrStatement
 	}
@@ -195,11 +210,19 @@ func (s *Shell) onInterrupt(cancel func()) (stop func()) {
 	if s.Interrupts == nil {
 		return func() {}
 	}
+	for pending := true; pending; { // one from before is not meant for this statement
+		select {
+		case <-s.Interrupts:
+		default:
+			pending = false
+		}
+	}
 	done, left := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(left)
 		select {
 		case <-s.Interrupts:
+			s.interrupted++
 			cancel()
 		case <-done:
 		}
@@ -238,7 +261,7 @@ func (s *Shell) showError(ctx context.Context, err error, place string) {
 
 // paint colours text on a terminal.
 func (s *Shell) paint(colour, text string) string {
-	if !s.Term.TTY() {
+	if !s.Term.Codes() {
 		return text
 	}
 	return colour + text + plain

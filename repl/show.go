@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +15,7 @@ import (
 )
 
 // show prints a result.
-func (s *Shell) show(ctx context.Context, r *session.Result, begin time.Time) error {
+func (s *Shell) show(ctx context.Context, r *session.Result, begin time.Time, p *progress) error {
 	info := s.paint(blue, "[INFO] ")
 	switch r.Kind {
 	case session.Done:
@@ -31,7 +32,7 @@ func (s *Shell) show(ctx context.Context, r *session.Result, begin time.Time) er
 	}
 	defer r.Rows.Close()
 	if r.Kind == session.Table {
-		return s.showTable(ctx, r, 0, "")
+		return s.showTable(ctx, r, p)
 	}
 	took := func() string {
 		if strings.EqualFold(s.Exec.Option("sql-client.display.print-time-cost"), "false") {
@@ -45,16 +46,16 @@ func (s *Shell) show(ctx context.Context, r *session.Result, begin time.Time) er
 		return s.writeMachine(ctx, r, mode, took)
 	case mode == "CHANGELOG" && r.Batch && s.Keys != nil:
 		return &session.Error{Class: "org.apache.flink.table.client.gateway.SqlExecutionException", Msg: "Results of batch queries can only be served in table or tableau mode."}
-	case s.Keys != nil && (mode == "TABLE" || mode == "CHANGELOG"):
+	case s.Keys != nil && !s.watching && (mode == "TABLE" || mode == "CHANGELOG"):
 		return s.fullScreen(ctx, r, mode == "CHANGELOG")
 	case r.Batch:
-		rows, err := s.readAll(ctx, r, nullText)
+		rows, err := s.readAll(ctx, r, nullText, p)
 		if err != nil {
 			return err
 		}
-		return s.writeTable(r, rows, s.columnWidth(), took())
+		return s.writeTable(ctx, r, rows, s.columnWidth(), took())
 	}
-	return s.showChangelog(ctx, r, took)
+	return s.showChangelog(ctx, r, took, p)
 }
 
 // columnWidth is the width of columns whose type has none of its own.
@@ -68,12 +69,13 @@ func (s *Shell) columnWidth() int {
 }
 
 // showChangelog prints a streaming query as it happens.
-func (s *Shell) showChangelog(ctx context.Context, r *session.Result, took func() string) error {
-	t := newTableau(s.Term, r.Fields, s.columnWidth())
+func (s *Shell) showChangelog(ctx context.Context, r *session.Result, took func() string, p *progress) error {
+	t := newTableau(s.Term, r.Fields, s.columnWidth(), s.measure())
 	if err := t.begin(); err != nil {
 		return err
 	}
 	cells := newCells(r.Fields, nullText, s.zone())
+	cells.clean = s.Term.TTY()
 	for {
 		b, err := r.Rows.Next(ctx)
 		switch {
@@ -95,6 +97,7 @@ func (s *Shell) showChangelog(ctx context.Context, r *session.Result, took func(
 			i := b.Row(k)
 			t.row(b.Kind(i), cells.of(b, i))
 		}
+		p.rows.Store(t.rows)
 		if err := t.out.Flush(); err != nil {
 			return err
 		}
@@ -109,24 +112,33 @@ func plural(word string, many bool) string {
 }
 
 // showTable prints a bounded answer.
-func (s *Shell) showTable(ctx context.Context, r *session.Result, most int, took string) error {
-	rows, err := s.readAll(ctx, r, "")
+func (s *Shell) showTable(ctx context.Context, r *session.Result, p *progress) error {
+	rows, err := s.readAll(ctx, r, "", p)
 	if err != nil {
 		return err
 	}
-	return s.writeTable(r, rows, most, took)
+	return s.writeTable(ctx, r, rows, 0, "")
 }
 
-func (s *Shell) writeTable(r *session.Result, rows [][]string, most int, took string) error {
+// writeTable prints rows, or pages through them where the terminal cannot hold them.
+func (s *Shell) writeTable(ctx context.Context, r *session.Result, rows [][]string, most int, took string) error {
 	if len(rows) == 0 {
 		_, err := fmt.Fprintf(s.Term, "Empty set%s\n", took)
 		return err
 	}
-	t := table{rows: rows, most: most}
+	t := table{rows: rows, most: most, by: s.measure(), narrow: s.Term.Width()}
 	for _, f := range r.Fields {
 		t.names = append(t.names, f.Name)
 	}
-	if err := t.write(s.Term); err != nil {
+	var text bytes.Buffer
+	if err := t.write(&text); err != nil {
+		return err
+	}
+	if s.fits(text.Bytes()) {
+		if _, err := s.Term.Write(text.Bytes()); err != nil {
+			return err
+		}
+	} else if err := s.page(ctx, text.String(), 3); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(s.Term, "%d %s in set%s\n", len(rows), plural("row", len(rows) > 1), took)
@@ -134,8 +146,9 @@ func (s *Shell) writeTable(r *session.Result, rows [][]string, most int, took st
 }
 
 // readAll collects the rows of a bounded result.
-func (s *Shell) readAll(ctx context.Context, r *session.Result, null string) ([][]string, error) {
+func (s *Shell) readAll(ctx context.Context, r *session.Result, null string, p *progress) ([][]string, error) {
 	cells := newCells(r.Fields, null, s.zone())
+	cells.clean = s.Term.TTY() && r.Kind == session.Query
 	var rows [][]string
 	for {
 		b, err := r.Rows.Next(ctx)
@@ -148,6 +161,7 @@ func (s *Shell) readAll(ctx context.Context, r *session.Result, null string) ([]
 		for k := range b.Rows() {
 			rows = append(rows, append([]string(nil), cells.of(b, b.Row(k))...))
 		}
+		p.rows.Store(int64(len(rows)))
 	}
 }
 
@@ -169,6 +183,7 @@ type cells struct {
 	fields []types.Field
 	null   string
 	zone   *time.Location
+	clean  bool // control characters become blanks, for a terminal
 	buf    []byte
 	out    []string
 }
@@ -185,7 +200,9 @@ func (c *cells) of(b *types.Batch, i int32) []string {
 			continue
 		}
 		c.buf = types.AppendShown(c.buf[:0], b.Cols[j], i, c.zone)
-		c.out[j] = string(c.buf)
+		if c.out[j] = string(c.buf); c.clean {
+			c.out[j] = shown(c.out[j])
+		}
 	}
 	return c.out
 }
@@ -202,6 +219,7 @@ var commands = [...][2]string{
 	{"BEGIN STATEMENT SET", "Begins a set of INSERTs that run as one job."},
 	{"END", "Ends the set and submits it."},
 	{"SHOW JOBS", "Lists the jobs with their states."},
+	{`\watch`, "Repeats the last statement every two seconds, or as often as said: \\watch 5; Ctrl-C ends it."},
 	{"STOP JOB", "Stops a job: STOP JOB 'id' [WITH SAVEPOINT] [WITH DRAIN];"},
 }
 

@@ -14,22 +14,36 @@ import (
 // nullText is how a NULL shows at the top level of a query's result.
 const nullText = "<NULL>"
 
-// width measures as Flink does: East-Asian wide and fullwidth characters count two, all others one.
+// width knows which characters are wide.
 var width = &runewidth.Condition{}
 
-func displayWidth(s string) int {
+// measure is how many columns a character takes: flinkColumns where the output has to be Flink's, runeColumns on a terminal.
+type measure func(rune) int
+
+// of is how many columns text takes.
+func (m measure) of(s string) int {
 	n := 0
 	for _, r := range s {
-		n += runeWidth(r)
+		n += m(r)
 	}
 	return n
 }
 
-func runeWidth(r rune) int {
+// flinkColumns measures as Flink does: East-Asian wide and fullwidth characters count two, all others one, also those that a
+// terminal draws over the one before.
+func flinkColumns(r rune) int {
 	if r < 0x1100 {
 		return 1
 	}
 	return max(width.RuneWidth(r), 1)
+}
+
+// measure is that of the output.
+func (s *Shell) measure() measure {
+	if s.Term.TTY() {
+		return runeColumns
+	}
+	return flinkColumns
 }
 
 // tableau is the table that grows with a streaming query: fixed column widths, a row per change.
@@ -37,15 +51,15 @@ type tableau struct {
 	out    *bufio.Writer
 	fields []types.Field
 	widths []int
+	by     measure
 	rows   int64
-	begun  bool
 }
 
 // newTableau fixes the widths by the columns' types; wide is the width of columns without one of their own.
-func newTableau(out io.Writer, fields []types.Field, wide int) *tableau {
-	t := &tableau{out: bufio.NewWriterSize(out, 64<<10), fields: fields}
+func newTableau(out io.Writer, fields []types.Field, wide int, by measure) *tableau {
+	t := &tableau{out: bufio.NewWriterSize(out, 64<<10), fields: fields, by: by}
 	for _, f := range fields {
-		t.widths = append(t.widths, max(typeWidth(f.Type, wide), displayWidth(f.Name), len(nullText)))
+		t.widths = append(t.widths, max(typeWidth(f.Type, wide), by.of(f.Name), len(nullText)))
 	}
 	return t
 }
@@ -80,7 +94,6 @@ func typeWidth(t types.Type, wide int) int {
 
 // begin prints the header, before any row has come.
 func (t *tableau) begin() error {
-	t.begun = true
 	t.border()
 	t.out.WriteString("| op |")
 	for i, f := range t.fields {
@@ -113,7 +126,7 @@ func (t *tableau) end() error {
 
 func (t *tableau) border() { writeBorder(t.out, append([]int{2}, t.widths...)) }
 
-func (t *tableau) cell(s string, w int) { writeCell(t.out, s, w) }
+func (t *tableau) cell(s string, w int) { writeCell(t.out, s, w, t.by) }
 
 func writeBorder(out *bufio.Writer, widths []int) {
 	out.WriteByte('+')
@@ -125,8 +138,8 @@ func writeBorder(out *bufio.Writer, widths []int) {
 }
 
 // writeCell prints a right-aligned cell, cut to its width.
-func writeCell(out *bufio.Writer, s string, w int) {
-	s, n := fit(s, w)
+func writeCell(out *bufio.Writer, s string, w int, by measure) {
+	s, n := fit(s, w, by)
 	out.WriteByte(' ')
 	for range w - n {
 		out.WriteByte(' ')
@@ -136,23 +149,17 @@ func writeCell(out *bufio.Writer, s string, w int) {
 }
 
 // fit cuts text that is too wide so that it and "..." fill the width.
-func fit(s string, w int) (string, int) {
-	if len(s) <= w {
-		if n := displayWidth(s); n <= w {
-			return s, n
-		}
-	}
-	n := displayWidth(s)
+func fit(s string, w int, by measure) (string, int) {
+	n := by.of(s)
 	if n <= w {
 		return s, n
 	}
 	room, used, end := w-3, 0, 0
 	for i, r := range s {
-		rw := runeWidth(r)
-		if used+rw > room {
+		if used+by(r) > room {
 			break
 		}
-		used += rw
+		used += by(r)
 		end = i + utf8.RuneLen(r)
 	}
 	return s[:end] + "...", used + 3
@@ -163,17 +170,33 @@ type table struct {
 	names []string
 	rows  [][]string
 	most  int // greatest width of a column, 0 for none
+	by    measure
+	// narrow is the width of the terminal that the borders of texts of several lines keep to, 0 for borders as wide as the
+	// whole text, which Flink draws.
+	narrow int
+}
+
+// room is the width that a cell wants.
+func (t *table) room(cell string) int {
+	if t.narrow == 0 || !strings.Contains(cell, "\n") {
+		return t.by.of(cell)
+	}
+	widest := 0
+	for line := range strings.Lines(cell) {
+		widest = max(widest, t.by.of(strings.TrimRight(line, "\n")))
+	}
+	return min(widest, t.narrow-4)
 }
 
 func (t *table) write(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	widths := make([]int, len(t.names))
 	for i, n := range t.names {
-		widths[i] = displayWidth(n)
+		widths[i] = t.by.of(n)
 	}
 	for _, r := range t.rows {
 		for i, c := range r {
-			widths[i] = max(widths[i], displayWidth(c))
+			widths[i] = max(widths[i], t.room(c))
 		}
 	}
 	if t.most > 0 {
@@ -184,7 +207,11 @@ func (t *table) write(w io.Writer) error {
 	line := func(cells []string) {
 		out.WriteByte('|')
 		for i, c := range cells {
-			writeCell(out, c, widths[i])
+			if t.narrow > 0 && t.most == 0 && strings.Contains(c, "\n") {
+				out.WriteString(" " + c + " |")
+				continue
+			}
+			writeCell(out, c, widths[i], t.by)
 		}
 		out.WriteByte('\n')
 	}

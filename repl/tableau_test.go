@@ -11,7 +11,7 @@ func TestTableau(t *testing.T) {
 	var out bytes.Buffer
 	tab := newTableau(&out, []types.Field{
 		{Name: "id", Type: types.Of(types.Int)}, {Name: "name", Type: types.String()}, {Name: "ok", Type: types.Of(types.Boolean)},
-	}, 12)
+	}, 12, flinkColumns)
 	if err := tab.begin(); err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestTableau(t *testing.T) {
 
 func TestTableOfAnswers(t *testing.T) {
 	var out bytes.Buffer
-	tab := table{names: []string{"name", "n"}, rows: [][]string{{"a", "100"}, {"long name", ""}}}
+	tab := table{names: []string{"name", "n"}, rows: [][]string{{"a", "100"}, {"long name", ""}}, by: flinkColumns}
 	if err := tab.write(&out); err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,7 @@ const (
 type Terminal struct {
 	out, err io.Writer
 	tty      bool
+	dumb     bool   // a terminal that knows no control sequences
 	together bool   // messages go to stdout even if it is no terminal
 	overflow string // path of the file for lines that are not shown
 	width    func() int
@@ -45,7 +46,7 @@ type Terminal struct {
 // NewTerminal makes the owner of out and err. width gives the columns of the terminal that out is, and is nil when it is
 // none. Lines that are not shown are appended to the file overflow.
 func NewTerminal(out, err io.Writer, width func() int, overflow string) *Terminal {
-	return &Terminal{out: out, err: err, tty: width != nil, width: width, overflow: overflow}
+	return &Terminal{out: out, err: err, tty: width != nil, dumb: os.Getenv("TERM") == "dumb", width: width, overflow: overflow}
 }
 
 // Together sends messages of the shell to stdout, among the results, as Flink's client does.
@@ -53,6 +54,17 @@ func (t *Terminal) Together() { t.together = true }
 
 // TTY reports whether stdout is a terminal.
 func (t *Terminal) TTY() bool { return t.tty }
+
+// Codes reports whether stdout is a terminal that knows control sequences.
+func (t *Terminal) Codes() bool { return t.tty && !t.dumb }
+
+// Width is the number of columns, 0 when stdout is no terminal.
+func (t *Terminal) Width() int {
+	if !t.tty {
+		return 0
+	}
+	return t.width()
+}
 
 // Write writes results and answers to stdout.
 func (t *Terminal) Write(p []byte) (int, error) {
@@ -239,12 +251,12 @@ func (t *Terminal) closeView() {
 func (t *Terminal) Status(line string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.tty || t.live != nil || t.view {
+	if !t.Codes() || t.live != nil || t.view {
 		return
 	}
 	t.clearStatus()
 	if line != "" {
-		line, _ = fit(line, max(t.width()-1, 10)) // a line that wraps could not be taken away
+		line, _ = fit(line, max(t.width()-1, 10), runeColumns) // a line that wraps could not be taken away
 		fmt.Fprintf(t.out, "\r%s\x1b[K", line)
 		t.status = line
 	}

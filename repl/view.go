@@ -59,7 +59,7 @@ func newView(r *session.Result, log bool, most, wide int) *view {
 	for _, f := range r.Fields {
 		v.names = append(v.names, f.Name)
 		v.types = append(v.types, f.Type.String())
-		v.widths = append(v.widths, max(typeWidth(f.Type, wide), displayWidth(f.Name), len(nullText)))
+		v.widths = append(v.widths, max(typeWidth(f.Type, wide), onScreen.of(f.Name), len(nullText)))
 	}
 	return v
 }
@@ -297,7 +297,7 @@ func (v *view) frame() string {
 }
 
 func centred(s string, width int) string {
-	return strings.Repeat(" ", max((width-displayWidth(s))/2, 0)) + s
+	return strings.Repeat(" ", max((width-onScreen.of(s))/2, 0)) + s
 }
 
 // atBottom puts the last lines of the screen under its first ones.
@@ -318,7 +318,7 @@ func (v *view) tableLines() []string {
 	if v.log {
 		title = "SQL Query Result (Changelog)"
 	}
-	lines := []string{clip(centred(title, v.width), v.width), inverse + v.statusBar() + plain}
+	lines := []string{clip(centred(title, v.width), v.width), inverse + v.statusBar() + plain, ""}
 	lines = append(lines, v.row(v.names, func(int) string { return "\x1b[4m" }, ""))
 	for i, r := range v.shown {
 		style := ""
@@ -333,9 +333,19 @@ func (v *view) tableLines() []string {
 		}, style))
 	}
 	if v.log {
-		return v.atBottom(lines, "", "Q Quit      + Inc Refresh   O Open Row", "R Refresh   - Dec Refresh")
+		return v.atBottom(lines, v.footer("Q Quit", "+ Inc Refresh", "O Open Row"), v.footer("R Refresh", "- Dec Refresh", ""))
 	}
-	return v.atBottom(lines, "", "Q Quit      + Inc Refresh   G Goto Page   N Next Page   O Open Row", "R Refresh   - Dec Refresh   L Last Page   P Prev Page")
+	return v.atBottom(lines, v.footer("Q Quit", "+ Inc Refresh", "G Goto Page", "N Next Page", "O Open Row"),
+		v.footer("R Refresh", "- Dec Refresh", "L Last Page", "P Prev Page", ""))
+}
+
+// footer spreads the help for keys over the width.
+func (v *view) footer(keys ...string) string {
+	line := ""
+	for _, k := range keys {
+		line += fmt.Sprintf("%-*s", max((v.width-1)/len(keys), len(k)+1), k)
+	}
+	return strings.TrimRight(line, " ")
 }
 
 const inverse = "\x1b[7m"
@@ -371,7 +381,7 @@ func (v *view) row(cells []string, style func(int) string, all string) string {
 	for j := v.left; j < len(cells) && used+1 < v.width; j++ {
 		w := min(v.widths[j], v.width-used-1)
 		text := clipMarked(shown(cells[j]), w)
-		pad := w - displayWidth(text)
+		pad := w - onScreen.of(text)
 		b.WriteString(all + " " + strings.Repeat(" ", pad) + style(j) + text + plain)
 		used += w + 1
 	}
@@ -392,7 +402,7 @@ func shown(s string) string {
 func clip(s string, w int) string {
 	used := 0
 	for i, r := range s {
-		if used += runeWidth(r); used > w {
+		if used += runeColumns(r); used > w {
 			return s[:i]
 		}
 	}
@@ -401,7 +411,7 @@ func clip(s string, w int) string {
 
 // clipMarked cuts text to a width and marks that it did.
 func clipMarked(s string, w int) string {
-	if displayWidth(s) <= w {
+	if onScreen.of(s) <= w {
 		return s
 	}
 	return clip(s, w-1) + "~"
@@ -430,12 +440,12 @@ func (v *view) rowLines() []string {
 // askLines draws the dialog for a page number.
 func (v *view) askLines() []string {
 	lines := []string{clip(centred("Input Dialog", v.width), v.width)}
-	for len(lines) < v.height/2-1 {
+	for len(lines) < v.height/2-2 {
 		lines = append(lines, "")
 	}
-	lines = append(lines, clip(fmt.Sprintf("Enter page number: [1 to %d]", v.pages), v.width), clip("> "+v.answer, v.width))
+	lines = append(lines, clip(fmt.Sprintf(" Enter page number: [1 to %d]", v.pages), v.width), clip(" > "+v.answer, v.width))
 	if v.wrong {
-		lines = append(lines, "", clip("The input is invalid please check it again.", v.width))
+		lines = append(lines, "", clip(" The input is invalid please check it again.", v.width))
 	}
 	return v.atBottom(lines, "Press Enter to submit. Press ESC or submit an empty string to cancel.")
 }

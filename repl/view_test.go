@@ -116,19 +116,22 @@ func TestViewObeysKeys(t *testing.T) {
 		want string
 	}{
 		{"", 0, "                  SQL Query Result (Table)"},
-		{"", 2, "          id                           name"},
-		{"", 3, "           8                        n8  [2J"},
-		{"p", 3, "           4                        n4  [2J"},
-		{"p", 4, "           1                         <NULL>"},
-		{"s s d", 4, "                         <NULL>"},
+		{"", 2, ""},
+		{"", 3, "          id                           name"},
+		{"", 4, "           8                        n8  [2J"},
+		{"p", 4, "           4                        n4  [2J"},
+		{"p", 5, "           1                         <NULL>"},
+		{"s s d", 5, "                         <NULL>"},
 		{"enter", 0, "                        Row Summary"},
 		{"", 5, " name (STRING):"},
 		{"", 6, " <NULL>"},
-		{"q a g", 4, "Enter page number: [1 to 3]"},
-		{"9 enter", 7, "The input is invalid please check it again."},
-		{"3 enter", 3, "           8 "},
-		{"up up", 3, "           4 "},
+		{"q a g", 3, " Enter page number: [1 to 3]"},
+		{"9 enter", 6, " The input is invalid please check it again."},
+		{"3 enter", 4, "           8 "},
+		{"up up", 4, "           4 "},
 		{"l", 1, " Refresh: 1 s"},
+		{"", 8, "Q Quit     + Inc Refresh G Goto Page N Next Page O Open Row"},
+		{"", 9, "R Refresh  - Dec Refresh L Last Page P Prev Page"},
 		{"+ +", 1, " Refresh: 10 s"},
 		{"- - - - - - - -", 1, " Refresh: 100 ms"},
 	} {
@@ -145,7 +148,7 @@ func TestViewObeysKeys(t *testing.T) {
 			t.Errorf("keys %q, line %d: %q, want %q", c.keys, c.line, got[c.line], c.want)
 		}
 		for i, l := range got {
-			if displayWidth(l) > v.width || strings.Contains(l, "\x1b") {
+			if onScreen.of(l) > v.width || strings.Contains(l, "\x1b") {
 				t.Errorf("keys %q, line %d: %q", c.keys, i, l)
 			}
 		}
@@ -172,7 +175,7 @@ func TestViewFitsAnyScreen(t *testing.T) {
 					v.key(k)
 				}
 				for _, l := range screen(v) {
-					if displayWidth(l) > v.width {
+					if onScreen.of(l) > v.width {
 						t.Errorf("%dx%d, keys %q: %q", v.width, v.height, keys, l)
 					}
 				}
@@ -225,7 +228,7 @@ func TestMachineReadableModes(t *testing.T) {
 		var out bytes.Buffer
 		s := &Shell{Exec: modeOnly{mode}, Term: NewTerminal(&out, io.Discard, nil, "unused")}
 		r := testResult(2, io.EOF)
-		if err := s.show(context.Background(), r, time.Now()); err != nil {
+		if err := s.show(context.Background(), r, time.Now(), &progress{}); err != nil {
 			t.Fatal(err)
 		}
 		if out.String() != want {
