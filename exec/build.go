@@ -58,11 +58,15 @@ func newOperator(s *opSpec) (op.Operator, error) {
 			}), nil
 		}
 	case *plan.Join:
-		return op.NewJoin(op.Joining{
+		spec := op.Joining{
 			Kind: op.JoinKind(n.Join), NullSafe: n.NullSafe, Cond: n.Cond,
 			Left:  joinSide(in(), n.LeftKeys, n.LeftKey, n.LeftTTL),
 			Right: joinSide(n.Inputs[1].Base(), n.RightKeys, n.RightKey, n.RightTTL),
-		}), nil
+		}
+		if s.batch {
+			return op.NewBatchJoin(spec), nil
+		}
+		return op.NewJoin(spec), nil
 	case *plan.WindowJoin:
 		return op.NewWindowJoin(op.WindowJoining{
 			Kind: op.JoinKind(n.Join), Zoned: n.Window.Zoned, Cond: n.Cond, NullSafe: n.NullSafe,

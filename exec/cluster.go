@@ -47,6 +47,7 @@ type Cluster struct {
 	stderr io.Writer
 	slots  *slotPool
 	stores stores
+	sweep  sync.Once // of temporary files
 
 	operators func(*opSpec) (op.Operator, error) // the switch; tests put their own in front
 

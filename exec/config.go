@@ -20,6 +20,11 @@ type JobConfig struct {
 	Restart    Restart
 	// RestartOnDataError lets the restart strategy decide about data errors too (restart-strategy.on-data-error).
 	RestartOnDataError bool
+	// Memory is taskmanager.memory.managed.size: the bytes of rows that the operators of a batch job hold together before
+	// they put rows on disk; 0: 256 MB.
+	Memory int64
+	// TempDirs is io.tmp.dirs, where these files are; "": in the data directory.
+	TempDirs string
 	// SlotTimeout is slot.request.timeout when the user has set it: a job that waits longer for its slots fails. 0 waits
 	// until slots come free.
 	SlotTimeout time.Duration

@@ -141,6 +141,7 @@ func (t *task) close() error {
 func (t *task) context(n *node) *op.Context {
 	c := t.run.operatorContext(n)
 	c.Ctx, c.Subtask, c.Of, c.State = t.ctx, t.subtask, t.spec.parallelism, n.keyed
+	c.Spill = t.run.spill(n.spec, t.subtask)
 	c.Log = t.run.log.With("operator", n.spec.name, "subtask", t.subtask)
 	c.WakeAt, c.Wake = n.wakeAt, n.wake
 	if t.run.job.cluster.opts.Check {

@@ -493,7 +493,8 @@ func (g *grouping) place(in *Calc, keys []int, calls []expr.AggCall) (Node, func
 	if g.legacy != nil {
 		return g.legacyAggregate(in, keys, calls)
 	}
-	if w := g.window(in, keys); w != nil {
+	// In batch mode a window's columns are keys like others.
+	if w := g.window(in, keys); w != nil && !g.b.p.batch {
 		return g.windowAggregate(in, keys, calls, w)
 	}
 	var node Node = in

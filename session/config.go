@@ -18,6 +18,8 @@ func jobConfig(c *catalog.Config) exec.JobConfig {
 		Zone:               c.Zone(),
 		LegacyCast:         c.Get("table.exec.legacy-cast-behaviour") == "ENABLED",
 		RestartOnDataError: c.Get("restart-strategy.on-data-error") == "restart",
+		Memory:             c.Memory("taskmanager.memory.managed.size"),
+		TempDirs:           c.Get("io.tmp.dirs"),
 		Properties:         map[string]string{},
 		Checkpoint: exec.Checkpointing{
 			Interval:     c.Duration("execution.checkpointing.interval"),

@@ -436,8 +436,8 @@ func (m *Map) uncount() {
 	}
 }
 
-// memory is what the map holds, in bytes.
-func (m *Map) memory() int {
+// Memory is what the map holds, in bytes.
+func (m *Map) Memory() int {
 	n := 8*(cap(m.slots)+cap(m.recs)) + 4*cap(m.dirty)
 	if m.snap != nil {
 		n += 4 * cap(m.snap.list)
@@ -447,7 +447,7 @@ func (m *Map) memory() int {
 	}
 	for _, k := range m.kids {
 		if k != nil {
-			n += k.memory()
+			n += k.Memory()
 		}
 	}
 	return n

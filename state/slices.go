@@ -96,7 +96,7 @@ func (s *Slices) Drop(time int64) {
 	} else {
 		s.times = slices.Delete(s.times, s.head+i, s.head+i+1)
 	}
-	if !needed && len(s.free) < maxFreeSlices && m.memory() <= maxFreeSliceSize {
+	if !needed && len(s.free) < maxFreeSlices && m.Memory() <= maxFreeSliceSize {
 		m.Reset()
 		s.free = append(s.free, m)
 		return
@@ -109,10 +109,10 @@ func (s *Slices) layouts(f func(*layout)) { s.lay.each(f) }
 func (s *Slices) size() int64 {
 	n := int64(64*len(s.open) + 8*cap(s.times))
 	for _, m := range s.open {
-		n += int64(m.memory()) + int64(mapOverhead)
+		n += int64(m.Memory()) + int64(mapOverhead)
 	}
 	for _, m := range s.free {
-		n += int64(m.memory()) + int64(mapOverhead)
+		n += int64(m.Memory()) + int64(mapOverhead)
 	}
 	return n
 }

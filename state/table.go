@@ -119,7 +119,7 @@ func (t *Table) size() int64 {
 	n := int64(8 * len(t.groups))
 	for _, m := range t.groups {
 		if m != nil {
-			n += int64(m.memory())
+			n += int64(m.Memory())
 		}
 	}
 	return n

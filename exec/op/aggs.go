@@ -114,6 +114,19 @@ func (a *aggregates) begin(b *types.Batch) {
 
 // add accumulates a row, the k-th live and i-th physical one of b, in record r.
 func (a *aggregates) add(g *group, b *types.Batch, k int, i int32) error {
+	if err := a.addPlain(g, b, i); err != nil {
+		return err
+	}
+	for n := range a.sets {
+		if err := a.addDistinct(g, n, b, k, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addPlain accumulates a row in the calls without DISTINCT.
+func (a *aggregates) addPlain(g *group, b *types.Batch, i int32) error {
 	a.st.reading = false
 	if a.counted {
 		g.words[0]++
@@ -124,11 +137,6 @@ func (a *aggregates) add(g *group, b *types.Batch, k int, i int32) error {
 			continue
 		}
 		if err := s.acc.Add(g.words[s.from:s.to], a.st.of(g, s), b, i); err != nil {
-			return err
-		}
-	}
-	for n := range a.sets {
-		if err := a.addDistinct(g, n, b, k, i); err != nil {
 			return err
 		}
 	}

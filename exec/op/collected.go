@@ -1,15 +1,18 @@
 package op
 
 import (
+	"cmp"
 	"slices"
 
 	"runnel/types"
 )
 
-// collected are the rows of a bounded input, in memory.
+// collected are rows in memory.
 type collected struct {
 	cols []*types.Column
 	n    int
+	text int64 // bytes behind strings and boxed values
+	buf  []byte
 }
 
 func newCollected(fields []types.Field) collected {
@@ -22,9 +25,48 @@ func newCollected(fields []types.Field) collected {
 
 func (c *collected) add(b *types.Batch) {
 	for i, col := range c.cols {
+		from := col.Len()
 		col.Gather(b.Cols[i], b.Sel, b.Len)
+		switch col.Phys() {
+		case types.PhysStr:
+			for _, s := range col.Str[from:] {
+				c.text += int64(len(s))
+			}
+		case types.PhysAny:
+			for k := from; k < col.Len(); k++ {
+				if !col.Null(int32(k)) {
+					c.buf = types.AppendDatum(c.buf[:0], col.Type, col.At(int32(k)))
+					c.text += boxedFactor * int64(len(c.buf))
+				}
+			}
+		}
 	}
 	c.n += b.Rows()
+}
+
+// boxedFactor is about how much larger a boxed value is in memory than encoded.
+const boxedFactor = 4
+
+// memory is about the number of bytes of the rows.
+func (c *collected) memory() int64 {
+	width := int64(4) // its place in a permutation
+	for _, col := range c.cols {
+		switch col.Phys() {
+		case types.PhysInt, types.PhysFloat:
+			width += 8
+		default:
+			width += 16
+		}
+	}
+	return width*int64(c.n) + c.text
+}
+
+// reset takes the rows out.
+func (c *collected) reset() {
+	for _, col := range c.cols {
+		col.Reset()
+	}
+	c.n, c.text = 0, 0
 }
 
 // sorted gives the row numbers in an order; rows with equal keys keep the order of their arrival.
@@ -33,29 +75,28 @@ func (c *collected) sorted(by ordering) []int32 {
 	for i := range perm {
 		perm[i] = int32(i)
 	}
-	slices.SortStableFunc(perm, func(a, b int32) int { return by.compare(c.cols, a, c.cols, b) })
+	slices.SortFunc(perm, func(a, b int32) int {
+		if d := by.compare(c.cols, a, c.cols, b); d != 0 {
+			return d
+		}
+		return cmp.Compare(a, b)
+	})
 	return perm
 }
 
-// give puts out the rows that perm names, with the columns more behind them, which are in the order of perm.
-func (c *collected) give(out *output, perm []int32, more []*types.Column) error {
-	places := make([]int32, 0, types.BatchRows)
+// each calls f with the rows that perm names, as batches, which are borrowed.
+func (c *collected) each(fields []types.Field, perm []int32, f func(*types.Batch) error) error {
+	b := types.NewBatch(fields)
 	for at := 0; at < len(perm); at += types.BatchRows {
 		part := perm[at:min(at+types.BatchRows, len(perm))]
-		places = places[:0]
-		for k := range part {
-			places = append(places, int32(at+k))
-		}
 		for i, col := range c.cols {
-			out.Cols[i].Gather(col, part, c.n)
+			b.Cols[i].Gather(col, part, c.n)
 		}
-		for i, col := range more {
-			out.Cols[len(c.cols)+i].Gather(col, places, len(perm))
-		}
-		out.Len = len(part)
-		if err := out.flush(); err != nil {
+		b.Len = len(part)
+		if err := f(b); err != nil {
 			return err
 		}
+		b.Reset()
 	}
 	return nil
 }

@@ -110,6 +110,14 @@ func (g *GroupAggregate) EndInput(int) error {
 	return g.batch.EndInput(0)
 }
 
+// Close lets go of what batch mode has on disk.
+func (g *GroupAggregate) Close() error {
+	if g.batch == nil {
+		return nil
+	}
+	return g.batch.Close()
+}
+
 // Flush gives what the bundle has changed.
 func (g *GroupAggregate) Flush() error {
 	if g.mini == nil {

@@ -44,8 +44,6 @@ type Join struct {
 	passed []int32
 	rows   []state.Row // matches of the current row, oldest first
 	out    output
-	batch  bool
-	ended  int // inputs
 
 	rowsOf [2]func(*types.Batch) error
 	markOf [2]func(int64) error
@@ -67,7 +65,7 @@ func NewJoin(spec Joining) *Join { return &Join{timed: timed{clock: NewClock(2)}
 
 // Open registers the logs.
 func (j *Join) Open(ctx *Context) error {
-	j.ctx, j.batch = ctx, ctx.Env.Batch
+	j.ctx = ctx
 	k := j.spec.Kind
 	j.sides[0] = &regularSide{JoinSide: j.spec.Left, outer: k == Left || k == Full}
 	j.sides[0].counted = j.sides[0].outer || k == Semi || k == Anti
@@ -104,7 +102,7 @@ func (j *Join) Open(ctx *Context) error {
 }
 
 func (s *regularSide) open(ctx *Context, name string) error {
-	spec := state.LogSpec{TTL: s.TTL, Ordered: ctx.Env.Batch}
+	spec := state.LogSpec{TTL: s.TTL}
 	for _, f := range s.Fields {
 		spec.Columns = append(spec.Columns, f.Type)
 	}
@@ -142,12 +140,8 @@ func (j *Join) apply(input int, b *types.Batch) error {
 		}
 		var err error
 		switch {
-		case j.batch && j.spec.Kind == Anti:
-			err = j.antiBatch(my, other, &r)
 		case j.spec.Kind == Semi || j.spec.Kind == Anti:
 			err = j.exists(my, other, &r)
-		case j.batch:
-			err = j.addBatch(my, other, &r)
 		case r.kind.Retract():
 			err = j.take(my, other, &r)
 		default:

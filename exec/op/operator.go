@@ -60,6 +60,8 @@ type Context struct {
 	Wake func()
 	// Counter makes a metric of the operator, e.g. numLateRecordsDropped. The operator adds to it from its own goroutine.
 	Counter func(name string) *Counter
+	// Spill bounds what an operator of batch mode holds in memory.
+	Spill Spill
 	// Gauge makes a metric that is asked for; f must be safe to call from another goroutine.
 	Gauge func(name string, f func() int64)
 }

@@ -2,6 +2,8 @@ package op
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"runnel/expr"
 	"runnel/state"
@@ -19,17 +21,24 @@ type BatchOvering struct {
 	Aggs          []expr.AggCall
 }
 
-// BatchOver computes window functions over a bounded input when it ends: all of SQL's, over any order and frame. It holds
-// all rows in memory, and gives them in the order of keys and sort keys.
+// BatchOver computes window functions over a bounded input when it ends: all of SQL's, over any order and frame. It gives
+// the rows in the order of keys and sort keys. Rows are sorted on disk where they do not fit into memory; those of one key
+// are in memory while they are worked on.
 type BatchOver struct {
 	single
-	spec BatchOvering
-	rows collected
-	perm []int32
-	aggs *aggregates
-	agg  []int // positions in Aggs of the ordinary aggregates
-	vals []*types.Column
+	spec   BatchOvering
+	keys   ordering
+	sorted *sorter
+	rows   collected // a part of the order: whole keys, when it is worked on
+	start  int       // where the last key of rows begins
+	perm   []int32
+	aggs   *aggregates
+	agg    []int // positions in Aggs of the ordinary aggregates
+	vals   []*types.Column
 }
+
+// overPart is the number of rows from which on the keys that are complete are worked on.
+const overPart = 4 * types.BatchRows
 
 // NewBatchOver makes the operator.
 func NewBatchOver(spec BatchOvering) *BatchOver { return &BatchOver{spec: spec} }
@@ -37,7 +46,9 @@ func NewBatchOver(spec BatchOvering) *BatchOver { return &BatchOver{spec: spec} 
 // Open compiles the aggregates.
 func (o *BatchOver) Open(ctx *Context) error {
 	o.ctx = ctx
+	o.keys = keyOrder(o.spec.Keys)
 	o.rows = newCollected(o.spec.In)
+	o.sorted = newSorter(ctx, o.spec.In, append(keyOrder(o.spec.Keys), o.spec.Order...), math.MaxInt64)
 	var calls []expr.AggCall
 	for i, a := range o.spec.Aggs {
 		o.vals = append(o.vals, types.NewColumn(o.spec.Out[len(o.spec.In)+i].Type, 0))
@@ -51,20 +62,43 @@ func (o *BatchOver) Open(ctx *Context) error {
 }
 
 // Process keeps the rows.
-func (o *BatchOver) Process(_ int, b *types.Batch) error {
-	o.rows.add(b)
-	return nil
-}
+func (o *BatchOver) Process(_ int, b *types.Batch) error { return o.sorted.add(b) }
+
+// Close removes what is on disk.
+func (o *BatchOver) Close() error { return o.sorted.close() }
 
 // EndInput computes and gives the rows.
 func (o *BatchOver) EndInput(int) error {
-	order := append(keyOrder(o.spec.Keys), o.spec.Order...)
-	o.perm = o.rows.sorted(order)
-	all := types.Batch{Len: o.rows.n, Cols: o.rows.cols, Sel: o.perm}
+	err := o.sorted.each(func(b *types.Batch) error {
+		from := o.rows.n
+		o.rows.add(b)
+		for i := max(from, 1); i < o.rows.n; i++ {
+			if o.keys.compare(o.rows.cols, int32(i-1), o.rows.cols, int32(i)) != 0 {
+				o.start = i
+			}
+		}
+		if o.start < overPart {
+			return nil
+		}
+		return o.work(o.start)
+	})
+	if err != nil {
+		return err
+	}
+	o.sorted.rows = collected{}
+	return o.work(o.rows.n)
+}
+
+// work computes the functions for the first n rows, whose keys are complete, and gives them.
+func (o *BatchOver) work(n int) error {
+	for o.perm = o.perm[:0]; len(o.perm) < o.rows.n; {
+		o.perm = append(o.perm, int32(len(o.perm)))
+	}
+	all := types.Batch{Len: o.rows.n, Cols: o.rows.cols, Sel: o.perm[:n]}
 	o.aggs.begin(&all)
-	for from := 0; from < len(o.perm); {
+	for from := 0; from < n; {
 		to := from + 1
-		for to < len(o.perm) && o.same(keyOrder(o.spec.Keys), from, to) {
+		for to < n && o.same(o.keys, from, to) {
 			to++
 		}
 		if err := o.partition(&all, from, to); err != nil {
@@ -72,10 +106,17 @@ func (o *BatchOver) EndInput(int) error {
 		}
 		from = to
 	}
-	out := newOutput(o.ctx.Out, o.spec.Out)
-	err := o.rows.give(&out, o.perm, o.vals)
-	o.rows, o.perm, o.vals = collected{}, nil, nil
-	return err
+	whole := collected{cols: slices.Concat(o.rows.cols, o.vals), n: n}
+	if err := whole.each(o.spec.Out, o.perm[:n], o.ctx.Out.Emit); err != nil {
+		return err
+	}
+	for _, c := range o.vals {
+		c.Reset()
+	}
+	rest := newCollected(o.spec.In)
+	rest.add(&types.Batch{Len: o.rows.n, Cols: o.rows.cols, Sel: o.perm[n:]})
+	o.rows, o.start = rest, 0
+	return nil
 }
 
 // keyOrder orders rows by key columns.

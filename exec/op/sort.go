@@ -2,21 +2,21 @@ package op
 
 import (
 	"math"
-	"slices"
 
 	"runnel/types"
 )
 
 // Sort gives the rows of a bounded input in order when it ends, or the rows Offset+1 to Offset+Limit of that order. Rows
-// with equal keys keep the order of their arrival. It holds rows in memory: all, or about twice Offset+Limit of them.
+// with equal keys keep the order of their arrival. What does not fit into memory is on disk; with a limit about twice
+// Offset+Limit rows are kept.
 type Sort struct {
 	single
 	fields []types.Field
 	order  ordering
 	offset int64
 	limit  int64 // offset included: the number of rows to keep
-
-	rows, spare collected
+	rows   *sorter
+	out    types.Batch
 }
 
 // NewSort makes a sort of rows of the given fields.
@@ -29,39 +29,34 @@ func NewSortLimit(fields []types.Field, keys []SortKey, offset, limit int64) *So
 	if limit < 0 {
 		limit = math.MaxInt64
 	}
-	return &Sort{
-		fields: fields, order: keys, offset: offset, limit: min(limit, math.MaxInt64-offset) + offset,
-		rows: newCollected(fields), spare: newCollected(fields),
-	}
+	return &Sort{fields: fields, order: keys, offset: offset, limit: min(limit, math.MaxInt64-offset) + offset}
 }
 
-// Process keeps the rows.
-func (s *Sort) Process(_ int, b *types.Batch) error {
-	s.rows.add(b)
-	// From time to time keep only the rows that can still come out.
-	if s.limit < math.MaxInt32/4 && int64(s.rows.n) >= 2*s.limit+types.BatchRows {
-		s.prune()
-	}
+// Open makes room for the rows.
+func (s *Sort) Open(ctx *Context) error {
+	s.ctx, s.rows = ctx, newSorter(ctx, s.fields, s.order, s.limit)
 	return nil
 }
 
-func (s *Sort) prune() {
-	keep := s.rows.sorted(s.order)[:s.limit]
-	slices.Sort(keep) // back to order of arrival
-	for i, c := range s.spare.cols {
-		c.Reset()
-		c.Gather(s.rows.cols[i], keep, s.rows.n)
-	}
-	s.spare.n = len(keep)
-	s.rows, s.spare = s.spare, s.rows
-}
+// Process keeps the rows.
+func (s *Sort) Process(_ int, b *types.Batch) error { return s.rows.add(b) }
 
 // EndInput gives the rows.
 func (s *Sort) EndInput(int) error {
-	perm := s.rows.sorted(s.order)
-	perm = perm[min(s.offset, int64(len(perm))):min(s.limit, int64(len(perm)))]
-	out := newOutput(s.ctx.Out, s.fields)
-	err := s.rows.give(&out, perm, nil)
-	s.rows, s.spare = collected{}, collected{}
+	skip := s.offset
+	err := s.rows.each(func(b *types.Batch) error {
+		n := min(skip, int64(b.Len))
+		if skip -= n; n == 0 {
+			return s.ctx.Out.Emit(b)
+		}
+		if int(n) == b.Len {
+			return nil
+		}
+		return emitSelected(s.ctx.Out, &s.out, b, types.All(b.Len)[n:])
+	})
+	s.rows.rows = collected{}
 	return err
 }
+
+// Close removes what is on disk.
+func (s *Sort) Close() error { return s.rows.close() }
