@@ -131,11 +131,12 @@ func (p *planning) lateral(j *sql.Join, left *refs, t *sql.DerivedTable, env *ar
 		return nil, unsupported(j, "RIGHT or FULL JOIN LATERAL is")
 	}
 	width := len(fieldsIn(r.node))
+	// An aggregate without GROUP BY gives no row where nothing correlates: recorded, though SQL says it gives one.
 	n, conds, ok := correlatedAggregate(r.node)
-	if ok && correlated(r.node) {
-		kind = Left // an aggregate without GROUP BY gives a row for nothing too
-	} else if n, conds, err = pullUp(r.node, t); err != nil {
-		return nil, err
+	if !ok || !correlated(r.node) {
+		if n, conds, err = pullUp(r.node, t); err != nil {
+			return nil, err
+		}
 	}
 	right, err := p.aliased(newCalc(n, columnExprs(fieldsIn(n)), fieldNames(fieldsIn(n)), nil), nil, nil, t)
 	if err != nil {

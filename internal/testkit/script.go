@@ -273,8 +273,8 @@ func parseCell(s string) (cell string, n int, err error) {
 	return "", 0, fmt.Errorf("a quote is not closed: %s", s)
 }
 
-// printChange is the reverse of parseChange.
-func printChange(c Change) string {
+// Line gives the change as a line of a script.
+func (c Change) Line() string {
 	var b strings.Builder
 	b.WriteString(c.Kind)
 	for _, cell := range c.Cells {
@@ -305,7 +305,7 @@ func (s *Script) Update(logs map[int]map[string][]Change, refusals map[int]strin
 			if log, ok := logs[i]; ok {
 				var lines []string
 				for _, c := range log[w.Sink] {
-					lines = append(lines, printChange(c))
+					lines = append(lines, c.Line())
 				}
 				replace(w.from, w.to, lines)
 			}
