@@ -90,6 +90,12 @@ func newOperator(s *opSpec) (op.Operator, error) {
 			In: in().Fields, Out: n.Fields, Outer: n.Join == plan.Left, Func: op.RowFunc(n.Func), Args: n.Args,
 			Ordinality: n.Ordinality, Cond: n.Cond,
 		}), nil
+	case *plan.Match:
+		return op.NewMatch(op.Matching{
+			In: in().Fields, Out: n.Fields, Keys: n.Keys, Order: sortKeys(n.Order), Variables: n.Variables, Columns: n.Columns,
+			Rowtime:  in().Fields[n.Order[0].Column].Type.Attr != types.Proctime,
+			Measures: n.Measures, Skip: n.Skip, SkipTo: n.SkipTo, SkipName: n.SkipName, Within: n.Within,
+		}), nil
 	case *plan.TemporalSort:
 		return op.NewTemporalSort(in().Fields, sortKeys(n.Keys)), nil
 	case *plan.OverAggregate:

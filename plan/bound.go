@@ -109,6 +109,11 @@ func (p *planning) rankState(n Node, ttl time.Duration, keep func(what string)) 
 	case *TemporalJoin:
 		b.TTL = ttl
 		b.Bound = "the versions: the newest one of each " + keyNames(b.Inputs[1], n.RightKeys) + " and those ahead of the watermark"
+	case *Match:
+		b.Bound = "nothing: the rows of partial matches, kept until these end; WITHIN INTERVAL .. behind the pattern bounds it"
+		if n.Within > 0 {
+			b.Bound = "WITHIN: the rows of partial matches, until these are " + spanText(millis(n.Within)) + " old"
+		}
 	case *WindowRank, *WindowDeduplicate, *WindowJoin:
 		b.Bound = "the windows that are open: dropped when the watermark passes their end"
 	}

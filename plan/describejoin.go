@@ -122,6 +122,8 @@ func (d *describer) rank(n Node, in []types.Field) {
 		d.add("partitionKeys", columnNames(in, n.Keys))
 		d.add("orderKey", in[n.Time].Name)
 		d.add("order", "ROWTIME")
+	case *Match:
+		d.match(n, in)
 	case *GroupWindowAggregate:
 		d.group(in, n.Keys)
 		d.add("window", groupWindowText(n, in))

@@ -57,6 +57,8 @@ func partition(n Node) (keys []int, ok bool) {
 		return n.Keys, true
 	case *OverAggregate:
 		return n.Keys, true
+	case *Match:
+		return n.Keys, true
 	}
 	return nil, false
 }

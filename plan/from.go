@@ -439,9 +439,3 @@ func joinFields(kind JoinKind, left, right []types.Field) []types.Field {
 	}
 	return out
 }
-
-// What the language has and this planner refuses by name.
-
-func (p *planning) matchRecognize(t *sql.MatchRecognize, _ *around) (*refs, error) {
-	return nil, unsupported(t, "MATCH_RECOGNIZE is")
-}

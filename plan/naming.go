@@ -21,6 +21,8 @@ func nameApart(n Node) Node {
 		b.Fields = keysNamed(b, n.Keys)
 	case *GroupWindowAggregate:
 		b.Fields = keysNamed(b, n.Keys)
+	case *Match:
+		b.Fields = keysNamed(b, n.Keys)
 	default:
 		b.Fields = namedLike(b.Fields, read(n))
 	}

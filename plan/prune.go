@@ -115,6 +115,10 @@ func prune(n Node, need needs) (Node, moves) {
 		}
 		n.Fields = keep(n.Fields, need)
 		return n, kept(need)
+	case *Match: // as in Flink all columns stay
+		below, _ := prune(in[0], allNeeds(in[0]))
+		in[0] = below
+		return n, identity(len(n.Fields))
 	case *Calc:
 		need.one()
 		n.Exprs, n.Fields = keep(n.Exprs, need), keep(n.Fields, need)

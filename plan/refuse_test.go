@@ -42,7 +42,6 @@ func TestRefusals(t *testing.T) {
 		{"SELECT >>99999999999999999999<<", "Numeric literal '99999999999999999999' out of range", "CAST('99999999999999999999' AS DECIMAL(38, 0))"},
 		{"SELECT id FROM orders UNION ALL SELECT id, cust FROM orders", "Column count mismatch in UNION ALL", ""},
 		{"SELECT >>NULL<< FROM orders", "Illegal use of 'NULL'", "CAST(NULL AS INT)"},
-		{"SELECT id FROM orders MATCH_RECOGNIZE (ORDER BY ts MEASURES A.id AS r PATTERN (A) DEFINE A AS A.id > 1)", "MATCH_RECOGNIZE is not supported yet.", ""},
 		{"SELECT window_start, COUNT(*) FROM TABLE(TUMBLE((SELECT a.ts FROM orders a JOIN orders b ON a.id = b.id), DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start, window_end",
 			"The window function requires the timecol is a time attribute type, but is TIMESTAMP(3).", "join"},
 	}

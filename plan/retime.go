@@ -11,7 +11,13 @@ import (
 // than they reach: a view over a regular join shows its columns as time attributes, as in Flink, but nothing can use them.
 func (p *planning) retime(n Node) error {
 	b := n.Base()
-	if p.batch || len(b.Inputs) == 0 {
+	if len(b.Inputs) == 0 {
+		return nil
+	}
+	if p.batch {
+		if m, ok := n.(*Match); ok {
+			return p.checkMatch(m)
+		}
 		return nil
 	}
 	in := fieldsIn(b.Inputs[0])
@@ -62,6 +68,16 @@ func (p *planning) retime(n Node) error {
 		}
 		set(n.Window.Column, types.NoAttr)
 		return p.wantTime(n, in[n.Window.Column].Type)
+	case *Match:
+		for i, k := range n.Keys {
+			set(i, in[k].Type.Attr)
+		}
+		for i, e := range n.Measures {
+			if c, ok := e.(*expr.Col); ok && n.Columns[c.Index].Kind == expr.MatchField {
+				set(len(n.Keys)+i, in[n.Columns[c.Index].Column].Type.Attr)
+			}
+		}
+		return p.checkMatch(n)
 	case *WindowAggregate:
 		if !n.Attached {
 			return p.wantTime(n, in[n.Window.Column].Type)

@@ -181,9 +181,6 @@ func TestRecordedStatements(t *testing.T) {
 			}
 			problem := compareAnswer(r, rows, err)
 			reason, listed := otherwise[r.SQL]
-			if strings.Contains(r.SQL, "MATCH_RECOGNIZE") {
-				reason, listed = "MATCH_RECOGNIZE is refused by name", true
-			}
 			if listed {
 				if problem == "" && file == "queries" {
 					t.Errorf("%s: %s: agrees now: take it off the list (%s)", file, r.SQL, reason)
