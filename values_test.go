@@ -172,11 +172,6 @@ func (a *asker) setup(e expression) (undo func(), err error) {
 
 // run gives all rows of a query, those before an error too.
 func (a *asker) run(ctx context.Context, query string) (fields []types.Field, rows *types.Batch, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	res, err := a.session.Execute(ctx, query)

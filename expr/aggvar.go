@@ -179,7 +179,7 @@ func varianceDecimal(arg int, t types.Type, sample, root bool) *Accumulator {
 		d, ok3 := types.DecimalSub(types.Int128{Hi: int64(acc[4]), Lo: acc[5]}, square.Scale, mean, ratio.Scale, diff.Scale, diff.Precision)
 		v, ok4 := types.DecimalDiv(d, diff.Scale, types.Int128Of(n), 0, final.Scale, final.Precision)
 		if root && ok4 {
-			v, ok4 = types.DecimalOfFloat(javaSqrt(types.DecimalToFloat(v, final.Scale)), x.Precision, x.Scale)
+			v, ok4 = types.DecimalOfFloat(javaSqrt(types.DecimalToFloat(v, final.Precision, final.Scale)), x.Precision, x.Scale)
 		} else if ok4 {
 			v, ok4 = v.Rescale(final.Scale, x.Scale, x.Precision)
 		}

@@ -172,6 +172,8 @@ func (c *compiler) castOf(from, to types.Type) (rowCast, error) {
 	switch {
 	case from.SameIgnoringNull(to):
 		return castSame(), nil
+	case (to.Kind == types.Char || to.Kind == types.Binary) && to.Precision > maxText:
+		return rowCast{}, fmt.Errorf("CAST to %s would fill every value up to that length; at most %d can be filled up: use STRING or BYTES", to, maxText)
 	case from.IsNumeric() && to.IsNumeric():
 		return castNumber(from, to), nil
 	case from.Kind == types.Boolean && to.IsNumeric():
@@ -268,7 +270,7 @@ func castFloatToDecimal(from, to types.Type) rowCast {
 }
 
 func castDecimalToFloat(from, to types.Type) rowCast {
-	s, single := from.Scale, to.Kind == types.Float
+	p, s, single := from.Precision, from.Scale, to.Kind == types.Float
 	round := func(f float64) float64 {
 		if single {
 			return float64(float32(f))
@@ -276,9 +278,9 @@ func castDecimalToFloat(from, to types.Type) rowCast {
 		return f
 	}
 	if from.Phys() == types.PhysWide {
-		return castSure(func(v types.Int128) float64 { return round(types.DecimalToFloat(v, s)) })
+		return castSure(func(v types.Int128) float64 { return round(types.DecimalToFloat(v, p, s)) })
 	}
-	return castSure(func(v int64) float64 { return round(types.DecimalToFloat(types.Int128Of(v), s)) })
+	return castSure(func(v int64) float64 { return round(types.DecimalToFloat(types.Int128Of(v), p, s)) })
 }
 
 func castDecimalToInt(from, to types.Type) rowCast {

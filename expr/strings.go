@@ -9,7 +9,7 @@ import (
 	"runnel/types"
 )
 
-// maxText bounds what REPEAT, LPAD and the like may build, in bytes.
+// maxText bounds what REPEAT, LPAD, CAST to CHAR(n) and the like may build, in bytes.
 const maxText = 64 << 20
 
 var errTooLong = errors.New("the resulting text is longer than 64 MB")

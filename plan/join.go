@@ -136,7 +136,10 @@ func (j *Join) widen(left, right *inputColumns) {
 			return i
 		})
 	}
-	j.hidden = [3]int{nl, by, len(right.extra)}
+	j.hidden = [3]int{nl, by, 0}
+	if j.Join != Semi && j.Join != Anti {
+		j.hidden[2] = len(right.extra)
+	}
 	j.Fields = joinFields(j.Join, fieldsIn(j.Inputs[0]), fieldsIn(j.Inputs[1]))
 }
 

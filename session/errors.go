@@ -1,5 +1,13 @@
 package session
 
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"runnel/exec"
+)
+
 // Error is the failure of a statement in the shape in which clients show it.
 type Error struct {
 	// Class is the name under which users of Flink know and search for the failure; "" when Flink has none.
@@ -21,3 +29,23 @@ func (e *Error) Error() string {
 
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// contain turns a panic into the failure of the statement that met it: the jobs that run beside it must not die of it.
+func contain(err *error) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	stack := debug.Stack()
+	e := &Error{Msg: fmt.Sprintf("internal error: %v", p), Err: &exec.PanicError{Value: p, Stack: stack}, Detail: []string{
+		"  This is a defect of runnel; jobs that run go on. Please report it with the statement.",
+	}}
+	_, from, _ := strings.Cut(string(stack), "panic(")
+	for line := range strings.Lines(from) {
+		if name, _, ok := strings.Cut(line, "("); ok && strings.HasPrefix(name, "runnel/") {
+			e.Detail[0] += " It happened in " + name + "."
+			break
+		}
+	}
+	*err = e
+}

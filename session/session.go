@@ -53,22 +53,23 @@ func (s *Session) Option(key string) string { return s.opts.Config.Get(key) }
 
 // Execute runs one statement, given without or with its semicolon. Failures are *Error. ctx cancels the statement; a job
 // that was submitted goes on, except a query's, which its Rows end.
-func (s *Session) Execute(ctx context.Context, text string) (*Result, error) {
+func (s *Session) Execute(ctx context.Context, text string) (res *Result, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer contain(&err)
 	stmt, err := sql.Parse(text)
 	if err != nil {
 		return nil, explain(err, text)
 	}
-	res, err := s.dispatch(ctx, stmt, text)
-	if err != nil {
+	if res, err = s.dispatch(ctx, stmt, text); err != nil {
 		return nil, explain(err, text)
 	}
 	return res, nil
 }
 
 // Configure runs a statement of an init script: one that sets options or changes the catalog, and starts no job.
-func (s *Session) Configure(ctx context.Context, text string) (*Result, error) {
+func (s *Session) Configure(ctx context.Context, text string) (res *Result, err error) {
+	defer contain(&err)
 	stmt, err := sql.Parse(text)
 	if err != nil {
 		return nil, explain(err, text)

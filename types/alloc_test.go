@@ -50,7 +50,7 @@ func TestNoAllocations(t *testing.T) {
 			DecimalDiv(a, 4, b, 2, 10, 38)
 			DecimalMod(a, 4, b, 2)
 			DecimalOfFloat(1234.5678, 18, 3)
-			DecimalToFloat(a, 5)
+			DecimalToFloat(a, 38, 5)
 		},
 		"times": func() {
 			FromLocal(ToLocal(1_700_000_000_000_000, berlin), berlin)

@@ -265,8 +265,18 @@ func TestDecimalFloat(t *testing.T) {
 		}
 	}
 	v, _ := ParseDecimal("12345678901234567890.5", 30, 1)
-	if f := DecimalToFloat(v, 1); f != 12345678901234567890.5 {
+	if f := DecimalToFloat(v, 30, 1); f != 12345678901234567890.5 {
 		t.Errorf("to float: %v", f)
+	}
+	// A few digits behind many zeros.
+	for _, n := range []int64{1, -7, 1 << 53, 1<<62 + 1} {
+		for _, s := range []int{0, 17, 19, 20, 22, 23, 37, 38} {
+			v := Int128Of(n)
+			want, _ := strconv.ParseFloat(string(AppendDecimal(nil, v, s)), 64)
+			if got := DecimalToFloat(v, 38, s); got != want {
+				t.Errorf("%de-%d: %v, want %v", n, s, got, want)
+			}
+		}
 	}
 	if n := DecimalToInt64(v, 1); n != -6101065172474983726 {
 		t.Errorf("to int: %d", n)

@@ -262,14 +262,18 @@ func DecimalOfFloat(f float64, p, s int) (Int128, bool) {
 	return v, st == DecimalOK
 }
 
-// DecimalToFloat gives the nearest DOUBLE. Up to 18 digits it is Flink's division, which may be off by one unit in the
-// last place.
-func DecimalToFloat(v Int128, scale int) float64 {
-	if n, ok := v.Int64(); ok && FitsInt(n, 18) {
-		return float64(n) / float64(pow10[scale])
+// DecimalToFloat gives the nearest DOUBLE of a DECIMAL(p, s). Up to 18 digits of precision it is Flink's division, which
+// may be off by one unit in the last place.
+func DecimalToFloat(v Int128, p, s int) float64 {
+	n, small := v.Int64()
+	if p <= 18 {
+		return float64(n) / float64(pow10[s])
+	}
+	if small && s < len(pow10) && -1<<53 <= n && n <= 1<<53 {
+		return float64(n) / float64(pow10[s]) // both are exact
 	}
 	var buf [48]byte
-	f, _ := strconv.ParseFloat(view(AppendDecimal(buf[:0], v, scale)), 64)
+	f, _ := strconv.ParseFloat(view(AppendDecimal(buf[:0], v, s)), 64)
 	return f
 }
 
