@@ -60,13 +60,15 @@ const maxBuffered = 16 << 20
 // ErrStatement means that a statement failed and that its error has been shown.
 var ErrStatement = errors.New("a statement failed")
 
-// Interactive reads statements until QUIT or the end of input. Errors of statements are shown and the loop goes on.
+// Interactive reads statements until QUIT or the end of input. Errors of statements are shown and the loop goes on; at the end
+// of a pipe they are ErrStatement.
 func (s *Shell) Interactive(ctx context.Context, ed Editor) error {
 	defer ed.Close()
 	whole := func(text string) bool {
 		_, rest := sql.Split(text)
 		return rest == nil || isWatch(text)
 	}
+	failed := false
 	for ctx.Err() == nil {
 		text, err := ed.Read(ctx, whole)
 		switch {
@@ -76,6 +78,8 @@ func (s *Shell) Interactive(ctx context.Context, ed Editor) error {
 		case errors.Is(err, errTooLong):
 			s.Term.Message(s.paint(red, "[ERROR] "+err.Error()))
 			continue
+		case errors.Is(err, io.EOF) && failed && !s.Term.TTY():
+			return ErrStatement
 		case errors.Is(err, io.EOF), err != nil && ctx.Err() != nil:
 			return nil
 		case err != nil:
@@ -90,7 +94,7 @@ func (s *Shell) Interactive(ctx context.Context, ed Editor) error {
 		if quit {
 			return nil
 		}
-		if err != nil && !errors.Is(err, ErrStatement) {
+		if failed = failed || err != nil; err != nil && !errors.Is(err, ErrStatement) {
 			return err
 		}
 	}
@@ -115,7 +119,7 @@ func (s *Shell) statements(ctx context.Context, ed Editor, parts []sql.Piece) (q
 			return true, nil
 		}
 		if left := len(parts) - 1 - i; err != nil && left > 0 {
-			s.Term.Message(s.paint(yellow, "[NOTE] ") + fmt.Sprintf("%d more %s of this input not run.", left, plural("statement", left > 1)+map[bool]string{true: " were", false: " was"}[left > 1]))
+			s.Term.Message(s.paint(yellow, "[NOTE] ") + fmt.Sprintf("Not run: %d more %s of this input.", left, plural("statement", left > 1)))
 		}
 		s.space()
 		if err != nil {
