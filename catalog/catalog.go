@@ -224,6 +224,10 @@ func (c *Catalog) databaseNames(catalog string) []string {
 func (c *Catalog) Catalogs() []string {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
+	return c.catalogNames()
+}
+
+func (c *Catalog) catalogNames() []string {
 	names := make([]string, 0, len(c.catalogs))
 	for n := range c.catalogs {
 		names = append(names, n)
@@ -340,9 +344,9 @@ func (c *Catalog) drop(d *sql.Drop) error {
 	if err != nil {
 		return err
 	}
-	word, kind := "Table", "table"
+	word, kind, other := "Table", "table", "view"
 	if d.Object == sql.ObjectView {
-		word, kind = "View", "view"
+		word, kind, other = "View", "view", "table"
 	}
 	is := func(o Object) bool {
 		_, view := o.(*View)
@@ -368,8 +372,11 @@ func (c *Catalog) drop(d *sql.Drop) error {
 		if d.IfExists {
 			return nil
 		}
-		return Errorf(ValidationError, "%s with identifier '%s' does not exist.", word, p).Node(d.Name).
-			withHint(DidYouMean(p.Name, c.names(p.Catalog, p.Database)))
+		e := Errorf(ValidationError, "%s with identifier '%s' does not exist.", word, p).Node(d.Name)
+		if ok {
+			return e.Cure("It is a %s: DROP %s %s;", other, strings.ToUpper(other), d.Name.Dotted())
+		}
+		return e.withHint(DidYouMean(p.Name, c.names(p.Catalog, p.Database)))
 	}
 	delete(c.db(p.Catalog, p.Database).objects, p.Name)
 	return nil

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 	"strconv"
@@ -137,7 +138,7 @@ func (k *ConfigKey) check(name, value string) (kept string, notes []string, err 
 		if w, err = opts.Enum(k.Option); err != nil && k.Key == "table.sql-dialect" {
 			return kept, nil, Errorf(ArgumentError, "No enum constant org.apache.flink.table.api.SqlDialect.%s", strings.ToUpper(value))
 		} else if err != nil {
-			return kept, nil, k.badEnum()
+			return kept, nil, k.badEnum(value)
 		}
 		kept = w
 		if k.Key == "execution.runtime-mode" && w == "AUTOMATIC" {
@@ -160,16 +161,20 @@ func (k *ConfigKey) check(name, value string) (kept string, notes []string, err 
 func (k *ConfigKey) bad(value string, cause error) error {
 	e := Errorf(ArgumentError, "Could not parse value '%s' for key '%s'.", value, k.Key)
 	e.Err, e.Hint = cause, cause.Error()
+	var refused *connectors.Refused
+	if errors.As(cause, &refused) {
+		e.Hint = refused.Msg
+	}
 	return e
 }
 
-func (k *ConfigKey) badEnum() error {
+func (k *ConfigKey) badEnum(value string) error {
 	class := k.Enum
 	if class == "" {
 		return Errorf(ArgumentError, "Could not parse value for key '%s'. Expected one of: [[%s]]", k.Key, strings.Join(k.Values, ", "))
 	}
 	return Errorf(ArgumentError, "Could not parse value for enum class %s. Expected one of: [[%s]]", class, strings.Join(k.Values, ", ")).
-		Cure("This is the option '%s'.", k.Key)
+		Cure("%s", strings.TrimSpace("This is the option '"+k.Key+"'. "+DidYouMean(value, k.Values)))
 }
 
 func (k *ConfigKey) inBounds(n int64, value string) error {

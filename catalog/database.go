@@ -120,7 +120,7 @@ func (c *Catalog) useCatalog(s *sql.UseCatalog) error {
 	name := s.Name.Last()
 	st := c.catalogs[name]
 	if st == nil {
-		return Errorf(CatalogError, "A catalog with name [%s] does not exist.", name).Node(s.Name)
+		return Errorf(CatalogError, "A catalog with name [%s] does not exist.", name).Node(s.Name).withHint(DidYouMean(name, c.catalogNames()))
 	}
 	c.current, c.database = name, ""
 	if st.databases[st.first] != nil {
@@ -139,7 +139,7 @@ func (c *Catalog) useDatabase(s *sql.Use) error {
 	case 2:
 		catalog = parts[0]
 		if c.catalogs[catalog] == nil {
-			return Errorf(CatalogError, "A catalog with name [%s] does not exist.", catalog).Node(s.Name)
+			return Errorf(CatalogError, "A catalog with name [%s] does not exist.", catalog).Node(s.Name).withHint(DidYouMean(catalog, c.catalogNames()))
 		}
 		if catalog != c.current { // the catalog is switched even when the database is missing, as in Flink
 			c.current, c.database = catalog, ""

@@ -453,7 +453,11 @@ func (b *binder) function(e *sql.FuncCall) (expr.Expr, error) {
 		if clause == "" {
 			clause = "this place"
 		}
-		return nil, refuse(nameError, e, "Aggregate expression is illegal in %s", clause)
+		x := refuse(nameError, e, "Aggregate expression is illegal in %s", clause)
+		if strings.HasPrefix(clause, "WHERE") {
+			x.Cure("WHERE chooses rows; HAVING behind GROUP BY chooses groups.")
+		}
+		return nil, x
 	}
 	if e.Quantifier != sql.NoQuantifier || e.Filter != nil || e.WithinGroup != nil || e.OrderBy != nil || e.Nulls != sql.NoNullTreatment {
 		return nil, refuse(nameError, e, "'%s' is no aggregate: DISTINCT, FILTER, ORDER BY and the treatment of nulls do not apply", name)

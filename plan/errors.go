@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"strconv"
+	"strings"
 
 	"runnel/catalog"
 	"runnel/connectors"
@@ -47,11 +48,13 @@ func unsupported(at sql.Node, what string) error {
 func typeError(err error, at sql.Node) error {
 	var te *expr.TypeError
 	if errors.As(err, &te) {
-		class := nameError
-		if len(te.Msg) > 8 && te.Msg[:8] == "implicit" {
-			class = validation
+		switch {
+		case strings.HasPrefix(te.Msg, "implicit"):
+			return refuse(validation, at, "%s", te.Msg).Cure("CAST one side to the type of the other.")
+		case strings.HasPrefix(te.Msg, "Cannot apply"):
+			return refuse(nameError, at, "%s", te.Msg).Cure("CAST(value AS type) gives a value another type.")
 		}
-		return refuse(class, at, "%s", te.Msg)
+		return refuse(nameError, at, "%s", te.Msg)
 	}
 	return err
 }

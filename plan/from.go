@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
 	"runnel/catalog"
 	"runnel/expr"
@@ -61,7 +62,7 @@ func (p *planning) tableRef(t sql.TableRef, env *around) (*refs, error) {
 			return p.windowFunction(t, env)
 		}
 		return nil, refuse(nameError, t.Call, "No match found for function signature %s", callName(t.Call)+"()").
-			Cure("Table functions are TUMBLE, HOP, CUMULATE and SESSION.")
+			Cure("%s", strings.TrimSpace(catalog.DidYouMean(callName(t.Call), []string{"TUMBLE", "HOP", "CUMULATE", "SESSION"})+" Table functions are TUMBLE, HOP, CUMULATE and SESSION."))
 	case *sql.Join:
 		return p.join(t, env)
 	case *sql.Unnest:

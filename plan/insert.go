@@ -246,6 +246,7 @@ func (t *target) partition(p *planning, s *sql.Insert) (map[int]expr.Expr, error
 func (t *target) mismatch(s *sql.Insert, cause string, from []types.Field) error {
 	e := refuse(validation, s.Table, "Column types of query result and sink for '%s' do not match.\nCause: %s\n\nQuery schema: [%s]\nSink schema:  [%s]",
 		t.use.table.Path, cause, schemaText(from), schemaText(nullable(t.fields)))
+	e.Hint = "Name the columns that the query gives: INSERT INTO t (a, b) SELECT ..; the others become NULL."
 	if strings.HasPrefix(cause, "Inc") {
 		e.Hint = "CAST the column to the sink's type."
 	}

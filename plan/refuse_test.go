@@ -24,7 +24,7 @@ func TestRefusals(t *testing.T) {
 		{"SELECT >>id<< FROM orders AS a JOIN orders AS b ON a.id = b.id", "Column 'id' is ambiguous", "Put the table's name"},
 		{"SELECT >>UPER(item)<< FROM orders", "No match found for function signature UPER(<CHARACTER>)", "Did you mean 'UPPER'?"},
 		{"SELECT cust, >>item<<, COUNT(*) FROM orders GROUP BY cust", "Expression 'item' is not being grouped", "MAX(item)"},
-		{"SELECT id FROM orders WHERE >>COUNT(*)<< > 1", "Aggregate expression is illegal in WHERE clause", ""},
+		{"SELECT id FROM orders WHERE >>COUNT(*)<< > 1", "Aggregate expression is illegal in WHERE clause", "HAVING"},
 		{"SELECT id FROM orders WHERE >>qty<<", "WHERE clause must be a condition", "INT"},
 		{"SELECT id FROM orders ORDER BY >>price<<", "Sort on a non-time-attribute field is not supported.", "LIMIT"},
 		{"SELECT r.>>b<< FROM orders", "Column 'b' not found in any table", "Did you mean 'a'?"},

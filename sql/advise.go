@@ -33,6 +33,8 @@ func (p *parser) slip(i int, e *Error) string {
 	switch {
 	case i > 1 && prev.kind == tString && p.toks[i-2].kind == tString && slices.Contains(e.Expected, `"="`):
 		return fmt.Sprintf("= is missing between %s and %s", p.text(&p.toks[i-2]), p.text(&prev))
+	case t.kind == tIdent && slices.Contains(e.Expected, aString) && (next.kind == tEq || prev.kind == tEq || next.kind == tDot || next.kind == tMinus):
+		return "keys and values of options stand in single quotes: 'key' = 'value'"
 	case i > 1 && prev.kind == tString && p.toks[i-2].kind == tString && t.kind == tEq:
 		return fmt.Sprintf("a comma is missing before %s", p.text(&prev))
 	case t.kind == tColon && next.kind == tColon:
