@@ -154,6 +154,43 @@ func refused(c *testkit.Case, err error, otherWords map[string]string) string {
 	return fmt.Sprintf("refused in other words: %s\nwant: %s", text, want)
 }
 
+// TestOracleBatch runs the recorded cases in batch mode: the rows must be those that are left when the recorded changelog is
+// applied. Cases that batch mode refuses, or in which a stream means something else, are listed in batch.txt; one that
+// agrees must leave the list.
+func TestOracleBatch(t *testing.T) {
+	pending, except := listFile(t, "pending.txt"), listFile(t, "batch.txt")
+	agreed := 0
+	for _, c := range loadCases(t) {
+		if c.Error != nil || pending[c.Name] != "" {
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			s := setting(t)
+			s.Dir = scratch(t)
+			s.Set = [][2]string{{"execution.runtime-mode", "batch"}}
+			why := agree(t, c, s, testkit.Final, nil)
+			if why == "" {
+				s.Set = append(s.Set, [2]string{"taskmanager.memory.managed.size", "1 kb"}) // most goes to disk
+				if why := agree(t, c, s, testkit.Final, nil); why != "" {
+					t.Errorf("with little memory: %s", why)
+				}
+			}
+			switch reason, listed := except[c.Name]; {
+			case listed && why == "":
+				t.Error("agrees: take it off batch.txt")
+			case listed && !strings.Contains(why, strings.TrimPrefix(reason, "refused: ")) && !strings.HasPrefix(why, "missing"):
+				t.Errorf("%s\nbatch.txt: %s", why, reason)
+			case listed:
+				return
+			case why != "":
+				t.Error(why)
+			}
+			agreed++
+		})
+	}
+	fmt.Printf("oracle cases: %d agree in batch mode, %d are not for it\n", agreed, len(except))
+}
+
 // TestOracleParallel runs the recorded cases at other parallelisms, and with a stop in the middle and a start from the
 // savepoint at another parallelism. What is left when the changelog is applied must be the same. Cases in which the order
 // of arrival from several subtasks decides are listed in order.txt.
