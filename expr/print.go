@@ -46,14 +46,55 @@ func (c *Const) String() string {
 }
 
 // String prints FUNCTION(a, b), operators too: +(a, 1).
-func (c *Call) String() string {
-	args := make([]string, len(c.Args))
-	for i, a := range c.Args {
-		if args[i] = a.String(); c.Bare(i) {
-			args[i], _, _ = strings.Cut(args[i], ":")
+func (c *Call) String() string { return text(c) }
+
+// text prints an expression into one buffer: deep ones would be copied at every level.
+func text(e Expr) string {
+	var b strings.Builder
+	printTo(&b, e)
+	return b.String()
+}
+
+func printTo(b *strings.Builder, e Expr) {
+	switch e := e.(type) {
+	case *Call:
+		b.WriteString(e.Func.Name)
+		b.WriteByte('(')
+		for i, a := range e.Args {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			if e.Bare(i) {
+				bare, _, _ := strings.Cut(a.String(), ":")
+				b.WriteString(bare)
+			} else {
+				printTo(b, a)
+			}
 		}
+		b.WriteByte(')')
+	case *Cast:
+		if e.Try {
+			b.WriteString("TRY_")
+		}
+		b.WriteString("CAST(")
+		printTo(b, e.Arg)
+		b.WriteString(" AS " + e.T.Name() + ")")
+	case *Case:
+		b.WriteString("CASE(")
+		for _, w := range e.Whens {
+			printTo(b, w.Cond)
+			b.WriteString(", ")
+			printTo(b, w.Then)
+			b.WriteString(", ")
+		}
+		printTo(b, e.Else)
+		b.WriteByte(')')
+	case *Field:
+		printTo(b, e.Arg)
+		b.WriteString("." + e.Name)
+	default:
+		b.WriteString(e.String())
 	}
-	return c.Func.Name + "(" + strings.Join(args, ", ") + ")"
 }
 
 // Bare reports whether the type of a number among the arguments goes without saying, because the other side of a
@@ -70,38 +111,13 @@ func (c *Call) Bare(i int) bool {
 var bareOps = map[string]bool{"=": true, "<>": true, "<": true, "<=": true, ">": true, ">=": true, "+": true, "-": true, "*": true, "/": true}
 
 // String prints CAST(a AS STRING).
-func (c *Cast) String() string {
-	word := "CAST("
-	if c.Try {
-		word = "TRY_CAST("
-	}
-	return word + c.Arg.String() + " AS " + c.T.Name() + ")"
-}
+func (c *Cast) String() string { return text(c) }
 
 // String prints CASE(cond, value, .., else).
-func (c *Case) String() string {
-	var args []Expr
-	for _, w := range c.Whens {
-		args = append(args, w.Cond, w.Then)
-	}
-	return "CASE" + list(append(args, c.Else))
-}
+func (c *Case) String() string { return text(c) }
 
 // String prints a.name.
-func (f *Field) String() string { return f.Arg.String() + "." + f.Name }
-
-func list(args []Expr) string {
-	var b strings.Builder
-	b.WriteByte('(')
-	for i, a := range args {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(a.String())
-	}
-	b.WriteByte(')')
-	return b.String()
-}
+func (f *Field) String() string { return text(f) }
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 

@@ -24,6 +24,7 @@ type grouping struct {
 	b        *selecting
 	keys     []expr.Expr // over the input
 	keyNames []string
+	places   places  // of keys
 	sets     [][]int // grouping sets over keys; nil for the one set of all
 	aggs     []aggregate
 	naming   string // the name for an aggregate that is a select item by itself
@@ -200,10 +201,8 @@ func (g *grouping) keySet(e sql.Expr) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, k := range g.keys {
-		if expr.Equal(k, x) {
-			return []int{i}, nil
-		}
+	if i := g.places.of(x, g.keys); i >= 0 {
+		return []int{i}, nil
 	}
 	name := "$f" + itoa(len(g.keys))
 	if n, ok := e.(*sql.Name); ok {
@@ -261,16 +260,15 @@ func (g *grouping) hook(e sql.Expr) (expr.Expr, error) {
 
 // key gives the column of the key that x is, nil if it is none.
 func (g *grouping) key(x expr.Expr) expr.Expr {
-	for i, k := range g.keys {
-		if expr.Equal(k, x) {
-			t := k.Type()
-			if g.sets != nil {
-				t = t.Optional()
-			}
-			return &expr.Col{Index: i, Name: g.keyNames[i], T: t}
-		}
+	i := g.places.of(x, g.keys)
+	if i < 0 {
+		return nil
 	}
-	return nil
+	t := g.keys[i].Type()
+	if g.sets != nil {
+		t = t.Optional()
+	}
+	return &expr.Col{Index: i, Name: g.keyNames[i], T: t}
 }
 
 // column gives what stands for a column of the input: the key that it is.
@@ -410,7 +408,7 @@ func (g *grouping) build() (Node, func(expr.Expr) expr.Expr, error) {
 		g.legacy.column = pre.add(g.legacy.time, g.legacy.time.Name)
 	}
 	if g.sets != nil {
-		pre.apart = len(pre.exprs) // arguments that are keys too must not get the nulls of the grouping sets
+		pre.at, pre.apart = places{}, len(pre.exprs) // arguments that are keys too must not get the nulls of the grouping sets
 	}
 	calls := make([]expr.AggCall, len(g.aggs))
 	for i, a := range g.aggs {
@@ -438,13 +436,42 @@ type columns struct {
 	exprs []expr.Expr
 	names []string
 	apart int // the first columns, which are not shared
+	at    places
+	named map[string]bool
+}
+
+// places finds expressions of a growing list: a statement may have thousands.
+type places struct {
+	at map[string]int // by digest
+	n  int            // of the list
+}
+
+// of gives the place of an expression in the list, of which it has seen the front before; -1 for none.
+func (p *places) of(e expr.Expr, list []expr.Expr) int {
+	if p.at == nil {
+		p.at = map[string]int{}
+	}
+	for ; p.n < len(list); p.n++ {
+		d := expr.Digest(list[p.n])
+		if _, ok := p.at[d]; !ok {
+			p.at[d] = p.n
+		}
+	}
+	if i, ok := p.at[expr.Digest(e)]; ok {
+		return i
+	}
+	return -1
 }
 
 // add gives the column of an expression.
 func (c *columns) add(e expr.Expr, name string) int {
-	for i, have := range c.exprs[c.apart:] {
-		if expr.Equal(have, e) {
-			return c.apart + i
+	if i := c.at.of(e, c.exprs[c.apart:]); i >= 0 {
+		return c.apart + i
+	}
+	if c.named == nil {
+		c.named = map[string]bool{}
+		for _, n := range c.names {
+			c.named[n] = true
 		}
 	}
 	if name == "" {
@@ -454,9 +481,10 @@ func (c *columns) add(e expr.Expr, name string) int {
 			name = "$f" + itoa(len(c.exprs))
 		}
 	}
-	if slices.Contains(c.names, name) {
+	if c.named[name] {
 		name += itoa(len(c.exprs))
 	}
+	c.named[name] = true
 	c.exprs, c.names = append(c.exprs, e), append(c.names, name)
 	return len(c.exprs) - 1
 }

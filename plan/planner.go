@@ -46,7 +46,7 @@ func (p *Planner) begin() *planning {
 }
 
 // maxDepth bounds how deep queries and views may be nested.
-const maxDepth = 100
+const maxDepth = 128
 
 // Query plans a SELECT that runs: its rows go to the client. text is the statement's text.
 func (p *Planner) Query(q *sql.Query, text string) (*Graph, error) {

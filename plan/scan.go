@@ -424,7 +424,9 @@ func moved(err error, at sql.Node, what string) error {
 	if e, ok := err.(*catalog.Error); ok {
 		m := *e
 		m.At = sql.Span{From: at.Pos(), To: at.End()}
-		m.Hint = strings.TrimSpace(m.Hint + " This is said of the " + what + ".")
+		if said := "This is said of the "; !strings.Contains(m.Hint, said) { // of views in views, the innermost
+			m.Hint = strings.TrimSpace(m.Hint + " " + said + what + ".")
+		}
 		return &m
 	}
 	return err
