@@ -43,6 +43,13 @@ func sourceOf(n Node, i int, in []types.Field) string {
 		return groupOrigin(n, n.Keys, n.Aggs, i, in)
 	case *GroupWindowAggregate:
 		return groupOrigin(n, n.Keys, n.Aggs, i, in)
+	case *Match:
+		return groupOrigin(n, n.Keys, nil, i, in)
+	case *LookupJoin:
+		if i >= len(in) {
+			return n.Table.Name + "." + f.Name
+		}
+		return in[i].Origin
 	case *Expand, *Values:
 	default: // the columns of the inputs, and new ones behind them
 		if i < len(in) {
