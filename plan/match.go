@@ -356,13 +356,16 @@ func (m *matching) mode(_ *binder, t *sql.MatchRecognize) error {
 
 // checkMatch refuses orders that a stream cannot have, once it is known which columns are time attributes.
 func (p *planning) checkMatch(n *Match) error {
-	in := fieldsIn(n.Inputs[0])
-	switch {
-	case len(n.Order) == 0:
+	if len(n.Order) == 0 {
 		return refuseAt(n, "You must specify either rowtime or proctime for order by.")
-	case !p.batch && !in[n.Order[0].Column].Type.IsTimeAttr():
+	}
+	t := fieldsIn(n.Inputs[0])[n.Order[0].Column].Type
+	switch {
+	case !p.batch && !t.IsTimeAttr():
 		return refuseAt(n, "You must specify either rowtime or proctime for order by as the first one.").
 			Cure("A time attribute is a column with a WATERMARK, or PROCTIME(), that no expression, join or aggregate has touched.")
+	case p.batch && t.Kind != types.Timestamp && t.Kind != types.TimestampLTZ:
+		return refuseAt(n, "First column of ORDER BY must be of type TIMESTAMP")
 	case n.Order[0].Desc:
 		return refuseAt(n, "Primary sort order of a streaming table must be ascending on time.")
 	}

@@ -68,6 +68,31 @@ func TestMatchRefusals(t *testing.T) {
 	}
 }
 
+func TestMatchInBatch(t *testing.T) {
+	s := newSession(t)
+	s.must(refuseDDL + "; CREATE TABLE f (id BIGINT, ts TIMESTAMP(3)) WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = 'json'); SET 'execution.runtime-mode' = 'batch'")
+	q := "SELECT * FROM f MATCH_RECOGNIZE (ORDER BY %s MEASURES A.id AS r PATTERN (A B) DEFINE A AS A.id > 1)"
+	s.must(strings.Replace(q, "%s", "ts", 1))
+	_, err := s.run(strings.Replace(q, "%s", "id", 1))
+	if err == nil || !strings.Contains(err.Error(), "First column of ORDER BY must be of type TIMESTAMP") {
+		t.Errorf("an order by no time: %v", err)
+	}
+}
+
+// A column without a variable is one of all rows in a view too.
+func TestMatchInView(t *testing.T) {
+	s := newSession(t)
+	g := s.must(refuseDDL + `;
+		CREATE VIEW mv AS SELECT * FROM orders MATCH_RECOGNIZE (PARTITION BY cust ORDER BY ts MEASURES SUM(id) AS s, LAST(id) AS l PATTERN (A B) DEFINE A AS id > 1);
+		SELECT * FROM mv`)
+	want := "measures=[FINAL(SUM(*.id)) AS s, FINAL(LAST(*.id, 0)) AS l]"
+	for _, n := range g.Nodes {
+		if m, ok := n.(*Match); ok && !strings.Contains(m.Desc, want) {
+			t.Errorf("got %s, want %s", m.Desc, want)
+		}
+	}
+}
+
 // The texts are those of a real Flink.
 func TestMatchDescription(t *testing.T) {
 	s := newSession(t)

@@ -259,7 +259,7 @@ func (m *matching) aggregate(c *sql.FuncCall, name string) (expr.Expr, error) {
 			return nil, m.several(c)
 		}
 		of = v
-		return nil, nil
+		return m.sc.resolve(n)
 	}
 	var err error
 	if len(c.Args) != 1 || !isStar(c.Args[0]) {
