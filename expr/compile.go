@@ -9,8 +9,9 @@ import (
 
 // compiler turns trees into kernels. What it hands out is for one operator instance.
 type compiler struct {
-	env   *Env
-	input []types.Field
+	env    *Env
+	input  []types.Field
+	shared *Shared // nil where parts are not shared
 }
 
 // Compile makes an expression's kernel for rows with the given columns. One Eval serves one operator instance: it owns
@@ -32,6 +33,15 @@ func newCompiler(input []types.Field, env *Env) *compiler {
 }
 
 func (c *compiler) compile(e Expr) (Eval, error) {
+	if c.shared != nil {
+		if eval, err := c.shared.compile(e); eval != nil || err != nil {
+			return eval, err
+		}
+	}
+	return c.kernel(e)
+}
+
+func (c *compiler) kernel(e Expr) (Eval, error) {
 	switch e := e.(type) {
 	case *Col:
 		if e.Index < 0 || e.Index >= len(c.input) {

@@ -21,6 +21,7 @@ var errRegexTime = errors.New("a regular expression took more than a second on o
 type javaRegexp struct {
 	re       *regexp.Regexp  // nil when the pattern needs the other one
 	back     *regexp2.Regexp // made when it is first needed
+	quick    *quickRegex     // decides first, nil for what it does not take
 	literal  string          // every match contains it
 	groups   int
 	empty    bool // it matches no text: Java gives other sequences of matches then
@@ -38,7 +39,9 @@ func compileRegex(pattern string) (*javaRegexp, error) {
 		if re, err := regexp.Compile(src.text); err == nil {
 			r.re, r.groups, r.empty = re, re.NumSubexp(), re.MatchString("")
 			if tree, err := syntax.Parse(src.text, syntax.Perl); err == nil {
-				r.literal = requiredLiteral(tree.Simplify())
+				tree = tree.Simplify()
+				r.literal = requiredLiteral(tree)
+				r.quick = newQuickRegex(tree, r.literal)
 			}
 			return r, nil
 		}
@@ -129,9 +132,14 @@ func endsInBreak(s string) bool {
 }
 
 // match gives the first match from byte at: begin and end of the match and its groups in bytes, -1 for a group without
-// part; nil for no match.
+// part; nil for no match. It is valid until the next call.
 func (r *javaRegexp) match(s string, at int) ([]int, error) {
 	if at == 0 && r.linear(s) {
+		if r.quick != nil {
+			if loc, ok := r.quick.find(s); ok {
+				return loc, nil
+			}
+		}
 		if r.literal != "" && !strings.Contains(s, r.literal) {
 			return nil, nil
 		}
@@ -176,6 +184,11 @@ func byteGroups(s string, m *regexp2.Match) []int {
 // found reports whether there is a match.
 func (r *javaRegexp) found(s string) (bool, error) {
 	if r.linear(s) {
+		if r.quick != nil {
+			if loc, ok := r.quick.find(s); ok {
+				return loc != nil, nil
+			}
+		}
 		if r.literal != "" && !strings.Contains(s, r.literal) {
 			return false, nil
 		}

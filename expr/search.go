@@ -161,6 +161,9 @@ func splitIndex(s, sep string, n int64) (string, error) {
 		}
 		return parts[n], nil
 	}
+	if len(sep) == 1 {
+		return splitByte(s, sep[0], n)
+	}
 	for ; ; n-- {
 		at := strings.Index(s, sep)
 		if n == 0 {
@@ -174,6 +177,25 @@ func splitIndex(s, sep string, n int64) (string, error) {
 		}
 		s = s[at+len(sep):]
 	}
+}
+
+// splitByte is splitIndex for a separator of a byte: parts are short, so that asking for each separator costs more than a loop.
+func splitByte(s string, sep byte, n int64) (string, error) {
+	from := 0
+	for i := range len(s) {
+		if s[i] != sep {
+			continue
+		}
+		if n == 0 {
+			return s[from:i], nil
+		}
+		n--
+		from = i + 1
+	}
+	if n > 0 {
+		return "", errNull
+	}
+	return s[from:], nil
 }
 
 // splitText keeps empty parts; an empty separator gives one part per character.

@@ -6,6 +6,13 @@ import (
 
 // ascii reports whether s has no byte beyond 0x7f, so that bytes, code points and UTF-16 units are the same.
 func ascii(s string) bool {
+	for len(s) >= 8 {
+		if (uint32(s[0])|uint32(s[1])<<8|uint32(s[2])<<16|uint32(s[3])<<24|
+			uint32(s[4])|uint32(s[5])<<8|uint32(s[6])<<16|uint32(s[7])<<24)&0x80808080 != 0 {
+			return false
+		}
+		s = s[8:]
+	}
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false

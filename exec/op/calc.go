@@ -2,6 +2,7 @@ package op
 
 import (
 	"fmt"
+	"slices"
 
 	"runnel/expr"
 	"runnel/types"
@@ -18,6 +19,7 @@ type Calc struct {
 	cols   []int // per output: the input column that it is, -1 when computed
 	evals  []expr.Eval
 	filter expr.Filter
+	shared *expr.Shared
 	sel    []int32
 	out    types.Batch
 }
@@ -32,20 +34,27 @@ func (c *Calc) Open(ctx *Context) error {
 	c.ctx = ctx
 	c.cols = make([]int, len(c.exprs))
 	c.evals = make([]expr.Eval, len(c.exprs))
-	for i, e := range c.exprs {
+	exprs := slices.Clone(c.exprs)
+	if c.cond != nil {
+		for i, e := range exprs {
+			exprs[i] = expr.Assume(e, c.cond, ctx.Env)
+		}
+	}
+	c.shared = expr.NewShared(c.in, ctx.Env, append(slices.Clone(exprs), c.cond)...)
+	for i, e := range exprs {
 		if col, ok := e.(*expr.Col); ok {
 			c.cols[i] = col.Index
 			continue
 		}
 		c.cols[i] = -1
 		var err error
-		if c.evals[i], err = expr.Compile(e, c.in, ctx.Env); err != nil {
+		if c.evals[i], err = c.shared.Compile(e); err != nil {
 			return fmt.Errorf("expression %s: %w", e, err)
 		}
 	}
 	if c.cond != nil {
 		var err error
-		if c.filter, err = expr.CompileFilter(c.cond, c.in, ctx.Env); err != nil {
+		if c.filter, err = c.shared.CompileFilter(c.cond); err != nil {
 			return fmt.Errorf("condition %s: %w", c.cond, err)
 		}
 	}
@@ -60,6 +69,7 @@ func (c *Calc) Process(_ int, b *types.Batch) error {
 	if sel == nil {
 		sel = types.All(b.Len)
 	}
+	c.shared.Begin()
 	var failed *types.RowError
 	if c.filter != nil {
 		var err error
