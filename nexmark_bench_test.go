@@ -70,7 +70,7 @@ type nexmarkCost struct {
 	events    int64
 	cpu       time.Duration // of the process
 	generator float64       // ns an event that the generator takes alone, for the fields that the query reads
-	state     int64         // bytes in the last checkpoint
+	state     int64         // bytes in the largest of the last checkpoints
 	heap      int64         // bytes that the process held at the end, the runtime's own aside
 }
 
@@ -118,7 +118,7 @@ func measureNexmark(b *testing.B, l nexmarkLimit) nexmarkCost {
 	c := nexmarkCost{nexmarkLimit: l, events: nexmarkCount(b, l)}
 	dir := b.TempDir()
 	text := strings.ReplaceAll(nexmarkText(b, l.query, map[string]string{"events.num": strconv.FormatInt(c.events, 10)}), "/tmp/nexmark-", dir+"/")
-	count := &countedSource{}
+	count := &countedSource{events: c.events}
 	run := newNexmarkRun(b, dir, count.connector(nexmark.Connector()), blackhole.Connector())
 	defer run.cluster.Close(context.Background())
 	runtime.GC()
@@ -130,13 +130,13 @@ func measureNexmark(b *testing.B, l nexmarkLimit) nexmarkCost {
 	}
 	stop()
 	c.cpu = cpuTime(b) - start
-	if last := job.Checkpoints().Latest; last != nil {
-		c.state = last.FullSize
+	for _, k := range job.Checkpoints().Recent { // the very last holds what is left at the end of the input
+		c.state = max(c.state, k.FullSize)
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	c.heap = int64(m.HeapSys - m.HeapReleased)
-	c.generator = count.alone(b, c.events)
+	c.generator = count.alone(b)
 	debug.FreeOSMemory()
 	return c
 }
@@ -190,6 +190,7 @@ func (r nexmarkRun) execute(tb testing.TB, text string) *exec.Job {
 // countedSource counts the events of a source and can read them once more.
 type countedSource struct {
 	source *connectors.Source // of the last plan
+	events int64              // that it makes
 	made   atomic.Int64
 	tick   chan struct{}
 }
@@ -223,7 +224,7 @@ func (r countedReader) Poll() (connectors.Polled, error) {
 	p, err := r.Reader.Poll()
 	if p.Rows != nil {
 		n := int64(p.Rows.Len)
-		if made := r.s.made.Add(n); made/nexmarkCheckpoint > (made-n)/nexmarkCheckpoint {
+		if made := r.s.made.Add(n); made < r.s.events && made/nexmarkCheckpoint > (made-n)/nexmarkCheckpoint {
 			select {
 			case r.s.tick <- struct{}{}:
 			default:
@@ -256,7 +257,7 @@ func (s *countedSource) checkpoints(job *exec.Job) (stop func()) {
 }
 
 // alone measures the CPU time that the source takes for an event when nobody works on it.
-func (s *countedSource) alone(b *testing.B, events int64) float64 {
+func (s *countedSource) alone(b *testing.B) float64 {
 	env := connectors.Env{Zone: time.UTC, Of: 1, Now: time.Now}
 	enum, err := s.source.Enumerate(env)
 	if err != nil {
@@ -274,7 +275,7 @@ func (s *countedSource) alone(b *testing.B, events int64) float64 {
 	if err := r.Assign(splits); err != nil {
 		b.Fatal(err)
 	}
-	events = min(events, 5_000_000)
+	events := min(s.events, 5_000_000)
 	start, made := cpuTime(b), int64(0)
 	for made < events {
 		p, err := r.Poll()

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"slices"
 )
 
 // A blob is a header of 32 bytes and a payload:
@@ -150,8 +151,10 @@ func (w *blobWriter) recordAll(words []uint64) error {
 }
 
 func appendWords(b []byte, words []uint64) []byte {
-	for _, v := range words {
-		b = binary.LittleEndian.AppendUint64(b, v)
+	n := len(b)
+	b = slices.Grow(b, 8*len(words))[:n+8*len(words)]
+	for i, v := range words {
+		binary.LittleEndian.PutUint64(b[n+8*i:], v)
 	}
 	return b
 }

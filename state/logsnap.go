@@ -283,7 +283,7 @@ func (l *Log) beginChunk(w *blobWriter, c *chunk, n int) (from int) {
 		from = save.rows
 	}
 	w.begin(nameSum(l.desc.Name), partRows, l.flags(), func(r BlobRef) { save.open = append(save.open, r) },
-		8*(n-from)*(c.stride+2))
+		(8*(c.stride+2)+c.text.live/c.n)*(n-from))
 	return from
 }
 

@@ -137,7 +137,7 @@ func (t *TopN) apply(b *types.Batch) error {
 			t.limit(&p, b, i, fresh)
 			if t.spec.Key != nil {
 				err = t.update(&p, t.rows.of(b, i), t.keyOf(b, i))
-			} else {
+			} else if !t.outranked(&p) { // most rows are, and are not written down
 				err = t.insert(&p, t.rows.of(b, i), "")
 			}
 		}
@@ -220,13 +220,10 @@ func (p *partition) rankOf(e state.Ref) int64 {
 
 // insert adds a row, whose sort keys are in words.
 func (t *TopN) insert(p *partition, row, key string) error {
-	n := int64(p.rows.Len(p.owner))
-	if !t.spec.Retract && n >= p.to {
-		// Only a row that is better than the last one gets in; among equals the earlier stays.
-		if n == 0 || slices.Compare(t.words, sortWords(p.rows.Elem(p.rows.Last(p.owner)))) >= 0 {
-			return nil
-		}
+	if t.outranked(p) {
+		return nil
 	}
+	n := int64(p.rows.Len(p.owner))
 	e := t.add(p, row, key)
 	rank := p.rankOf(e)
 	if rank > p.to {
@@ -239,6 +236,13 @@ func (t *TopN) insert(p *partition, row, key string) error {
 		p.rows.Remove(p.owner, p.rows.Last(p.owner))
 	}
 	return nil
+}
+
+// outranked reports whether the row whose sort keys are in words can never have a rank that is given: only one that is
+// better than the last gets in; among equals the earlier stays.
+func (t *TopN) outranked(p *partition) bool {
+	n := int64(p.rows.Len(p.owner))
+	return !t.spec.Retract && n >= p.to && (n == 0 || slices.Compare(t.words, sortWords(p.rows.Elem(p.rows.Last(p.owner)))) >= 0)
 }
 
 func (t *TopN) add(p *partition, row, key string) state.Ref {
