@@ -360,7 +360,11 @@ func (j *semi) rows(d *database) (out []tuple) {
 }
 
 func (s *scalar) rows(d *database) (out []tuple) {
-	v := s.of.of(s.r.rows(d))
+	rs := s.r.rows(d)
+	v := s.of.of(rs)
+	if len(rs) == 0 && !d.batch {
+		v = nil
+	}
 	for _, l := range s.l.rows(d) {
 		if l[s.col] != nil && v != nil && compares(s.op, l[s.col], v) {
 			out = append(out, l)
