@@ -1,4 +1,4 @@
-.PHONY: build test ci bench bench-nexmark fuzz
+.PHONY: coverage build test ci bench bench-nexmark fuzz
 
 EVENTS ?= full
 
@@ -19,3 +19,6 @@ bench-nexmark: ## the Nexmark queries beside their limits; EVENTS=2000000 for a 
 
 fuzz: ## every fuzz target for a minute
 	scripts/fuzz.sh 60s
+
+coverage: ## how many of Flink's features have a test, see docs/coverage.tsv
+	@go test -count=1 -v -run '^TestCoverage$$' . | grep features:
