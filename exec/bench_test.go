@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
 	"runnel/connectors"
 	"runnel/exec/op"
@@ -25,6 +26,9 @@ func cpu() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
+// benchFields are those of benchSource.
+var benchFields = append(kvFields[:len(kvFields):len(kvFields)], types.Field{Name: "s", Type: types.String()})
+
 // benchSource gives the same batches again and again until it has given n rows.
 func benchSource(n int64, keys int64, splits int, gap *gapMeter) *connectors.Source {
 	return &connectors.Source{
@@ -34,12 +38,13 @@ func benchSource(n int64, keys int64, splits int, gap *gapMeter) *connectors.Sou
 			r := &benchReader{gap: gap}
 			seed := uint64(1)
 			for range 1024 {
-				b := types.NewBatch(kvFields)
+				b := types.NewBatch(benchFields)
 				for range types.BatchRows {
 					seed = seed*6364136223846793005 + 1442695040888963407
 					b.Cols[0].AppendInt(int64(seed>>33) % keys)
 					b.Cols[1].AppendInt(int64(seed>>40) % 1000)
 					b.Cols[2].AppendInt(int64(b.Len) * 1000)
+					b.Cols[3].AppendStr("some text")
 					b.Push(types.Insert)
 				}
 				r.batches = append(r.batches, b)
@@ -74,12 +79,13 @@ func (r *benchReader) Poll() (connectors.Polled, error) {
 	if r.split == "" {
 		return connectors.Polled{}, nil
 	}
-	if r.gap != nil {
-		r.gap.tick()
-	}
 	b := r.batches[r.at%len(r.batches)]
 	r.at++
 	r.left -= int64(b.Len)
+	if r.gap != nil {
+		r.gap.tick()
+		r.gap.rows.Add(int64(b.Len))
+	}
 	return connectors.Polled{Split: r.split, Rows: b, Ended: r.left <= 0, More: r.left > 0}, nil
 }
 func (r *benchReader) Snapshot() ([]connectors.Split, error) {
@@ -90,6 +96,7 @@ func (r *benchReader) Close() error { return nil }
 // gapMeter finds the most processor time between two polls: the longest that the pipeline was held up, without what other
 // processes took. One goroutine ticks; it is bound to its thread.
 type gapMeter struct {
+	rows atomic.Int64 // given out
 	last time.Duration
 	max  atomic.Int64
 }
@@ -98,16 +105,21 @@ func (g *gapMeter) tick() {
 	if g.last == 0 {
 		runtime.LockOSThread()
 	}
-	var u syscall.Rusage
-	const thread = 1 // RUSAGE_THREAD
-	if err := syscall.Getrusage(thread, &u); err != nil {
-		return
-	}
-	now := time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	now := threadCPU()
 	if d := int64(now - g.last); g.last != 0 && d > g.max.Load() {
 		g.max.Store(d)
 	}
 	g.last = now
+}
+
+// threadCPU is the processor time of the calling thread. (What getrusage gives is up to a scheduler's tick old.)
+func threadCPU() time.Duration {
+	const clock = 3 // CLOCK_THREAD_CPUTIME_ID
+	var ts syscall.Timespec
+	if _, _, err := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clock, uintptr(unsafe.Pointer(&ts)), 0); err != 0 {
+		return 0
+	}
+	return time.Duration(ts.Nano())
 }
 
 type nullWriter struct{}
@@ -148,7 +160,7 @@ func BenchmarkPipelines(b *testing.B) {
 	} {
 		b.Run(fmt.Sprintf("%s/p%d", c.name, c.par), func(b *testing.B) {
 			var k graphKit
-			scan := k.add(&plan.Scan{Info: k.info("TableSourceScan", "src", kvFields), Table: &connectors.Table{Name: "c.d.t"}, Source: benchSource(rows, 1e6, c.par, nil)})
+			scan := k.add(&plan.Scan{Info: k.info("TableSourceScan", "src", benchFields), Table: &connectors.Table{Name: "c.d.t"}, Source: benchSource(rows, 1e6, c.par, nil)})
 			benchSink(&k, c.graph(&k, scan))
 			before := cpu()
 			for b.Loop() {
@@ -166,36 +178,63 @@ func BenchmarkPipelines(b *testing.B) {
 	}
 }
 
-// BenchmarkCheckpointPause runs a keyed count over a million keys and takes checkpoints: how long is the pipeline held up
-// between two batches, with and without one, and what does it cost.
+// BenchmarkCheckpointPause runs a keyed aggregate over a million keys and takes checkpoints in which all of them are
+// dirty: how long is the pipeline held up between two batches, with and without one, and what does it cost.
 func BenchmarkCheckpointPause(b *testing.B) {
-	const keys = 1e6
+	for _, c := range []struct {
+		name string
+		rows int64 // before the first checkpoint
+		call expr.AggCall
+	}{
+		{"count", 4e6, expr.AggCall{Func: expr.LookupAggregate("COUNT"), T: types.Of(types.BigInt)}},
+		{"distinct", 4e6, expr.AggCall{Func: expr.LookupAggregate("COUNT"), Args: []int{1}, Distinct: true, T: types.Of(types.BigInt)}},
+		{"listagg", 2e6, expr.AggCall{Func: expr.LookupAggregate("LISTAGG"), Args: []int{3}, T: types.String().Optional()}},
+	} {
+		b.Run(c.name, func(b *testing.B) { benchPause(b, c.rows, c.call) })
+	}
+}
+
+func benchPause(b *testing.B, rows int64, call expr.AggCall) {
+	call.Filter, call.Text = -1, b.Name()
 	gap := &gapMeter{}
 	c := New(Options{Slots: 1, Dir: b.TempDir()})
-	c.operators = func(s *opSpec) (op.Operator, error) { return &countOp{maxPar: 128}, nil }
+	in := benchFields
+	out := []types.Field{in[0], {Name: "a", Type: call.T}}
+	c.operators = func(*opSpec) (op.Operator, error) {
+		return op.NewGroupAggregate(op.Grouping{In: in, Out: out, Keys: []int{0}, Aggs: []expr.AggCall{call}, UpdateBefore: true}), nil
+	}
 	var k graphKit
-	scan := k.add(&plan.Scan{Info: k.info("TableSourceScan", "src", kvFields), Table: &connectors.Table{Name: "c.d.t"}, Source: benchSource(1<<60, keys, 1, gap)})
-	benchSink(&k, k.count(k.exchange(scan, plan.HashKeys, 0), "a"))
+	scan := k.add(&plan.Scan{Info: k.info("TableSourceScan", "src", in), Table: &connectors.Table{Name: "c.d.t"}, Source: benchSource(1<<60, 1e6, 1, gap)})
+	agg := k.add(&plan.GroupAggregate{Info: k.info("GroupAggregate", "agg/a", out, k.exchange(scan, plan.HashKeys, 0)), Keys: []int{0}})
+	benchSink(&k, agg)
 	j, err := c.Submit(context.Background(), k.graph(), JobConfig{Parallelism: 1})
 	if err != nil {
 		b.Fatal(err)
 	}
-	for j.Details().Vertices[0].Subtasks[0].Metrics.RecordsOut < 4*keys {
-		time.Sleep(10 * time.Millisecond)
+	await := func(n int64) {
+		for to := gap.rows.Load() + n; gap.rows.Load() < to; {
+			time.Sleep(5 * time.Millisecond)
+		}
 	}
+	await(rows)
 	gap.max.Store(0)
-	time.Sleep(300 * time.Millisecond)
+	await(1 << 20)
 	quiet := gap.max.Load()
-	gap.max.Store(0)
+	var held int64
 	for b.Loop() {
+		gap.max.Store(0)
 		if _, err := j.Checkpoint(context.Background()); err != nil {
 			b.Fatal(err)
 		}
-		time.Sleep(200 * time.Millisecond)
+		await(1 << 18) // the first writes behind it
+		held = max(held, gap.max.Load())
+		b.StopTimer()
+		await(1 << 20) // every key is dirty again
+		b.StartTimer()
 	}
 	h := j.Checkpoints().Recent[0]
 	b.ReportMetric(float64(quiet)/1e6, "max-gap-without-cpu-ms")
-	b.ReportMetric(float64(gap.max.Load())/1e6, "max-gap-cpu-ms")
+	b.ReportMetric(float64(held)/1e6, "max-gap-cpu-ms")
 	b.ReportMetric(float64(h.Vertices[0].Subtasks[0].Sync)/1e6, "sync-ms")
 	b.ReportMetric(float64(h.Vertices[0].Subtasks[0].Async)/1e6, "drain-ms")
 	b.ReportMetric(float64(h.Size)/1e6, "MB")

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"runnel/types"
 )
 
@@ -22,12 +24,11 @@ func cpu() time.Duration {
 
 // threadCPU is the CPU time of the calling thread: what a pause would be on a machine of its own.
 func threadCPU() time.Duration {
-	const thread = 1
-	var u syscall.Rusage
-	if err := syscall.Getrusage(thread, &u); err != nil {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts); err != nil {
 		panic(err)
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return time.Duration(ts.Nano())
 }
 
 // perItem reports the CPU time since start per item.
