@@ -100,9 +100,12 @@ func (a *byteArena) size() int {
 // wordChunks keeps records of words. It grows without moving what it holds, so that no single put takes long.
 type wordChunks struct{ chunks [][]uint64 }
 
-const maxWordChunk = 4096
+const (
+	placeBits    = 12
+	maxWordChunk = 1 << placeBits
+)
 
-// put copies a record and gives its place.
+// put copies a record and gives its place: chunk number (20 bits), offset (12 bits; that of a longer record is 0).
 func (w *wordChunks) put(rec []uint64) uint64 {
 	c := len(w.chunks) - 1
 	if c < 0 || cap(w.chunks[c])-len(w.chunks[c]) < len(rec)+1 {
@@ -115,11 +118,11 @@ func (w *wordChunks) put(rec []uint64) uint64 {
 	}
 	at := len(w.chunks[c])
 	w.chunks[c] = append(append(w.chunks[c], uint64(len(rec))), rec...)
-	return uint64(c)<<32 | uint64(at)
+	return uint64(c)<<placeBits | uint64(at)
 }
 
 // get gives the record at a place.
 func (w *wordChunks) get(place uint64) []uint64 {
-	c, at := w.chunks[place>>32], place&(1<<32-1)
+	c, at := w.chunks[place>>placeBits], place&(maxWordChunk-1)
 	return c[at+1 : at+1+c[at]]
 }

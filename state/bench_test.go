@@ -334,3 +334,49 @@ func BenchmarkSlices(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkFirstWrites is what a batch costs whose records are the first to be written behind a barrier: the mean and the
+// worst of the first 16, beside that of one in between checkpoints. Records own sets of one element.
+func BenchmarkFirstWrites(b *testing.B) {
+	k, t := benchTable(b, []Value{{}, {Kind: Set, Elem: Words(1)}})
+	batches := benchKeys(2000, 1e6)
+	var groups []int32
+	run := func(keys *types.Keys) time.Duration {
+		from := threadCPU()
+		groups = types.KeyGroups(groups[:0], keys.Hash, testGroups)
+		t.Stage(keys.Hash, groups)
+		for i, g := range groups {
+			m := t.Of(g)
+			r, _ := m.Upsert(Key{keys.Words[i : i+1 : i+1], keys.Hash[i], g})
+			m.Touch(r)[0]++
+			set := m.Collection(1)
+			e, _ := set.Add(r, keys.Words[i:i+1])
+			set.Touch(e)[0]++
+		}
+		return threadCPU() - from
+	}
+	for i := range batches {
+		run(&batches[i])
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var quiet, first, worst time.Duration
+	b.ResetTimer()
+	for n := range b.N {
+		for i := range batches {
+			quiet += run(&batches[i])
+		}
+		k.Freeze(Freeze{Checkpoint: int64(n + 1), Completed: int64(n)})
+		for i := range 16 {
+			d := run(&batches[(n*16+i)%len(batches)])
+			first += d
+			worst = max(worst, d)
+		}
+		if _, err := k.Drain(1<<40, &count{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(quiet)/float64(b.N*len(batches)*types.BatchRows), "quiet-ns/row")
+	b.ReportMetric(float64(first)/float64(b.N*16*types.BatchRows), "first-ns/row")
+	b.ReportMetric(float64(worst.Microseconds())/1000, "worst-ms")
+}

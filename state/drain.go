@@ -82,13 +82,8 @@ func (m *Map) nextBase(dst []uint64) (_ []uint64, more bool) {
 
 // takeEarly appends the early copy of a record, if there is one.
 func (m *Map) takeEarly(dst []uint64, o uint32) ([]uint64, bool) {
-	s := m.snap
-	i, ok := s.early[o]
-	if !ok {
-		return dst, false
-	}
-	delete(s.early, o)
-	return append(dst, s.saved.get(i)...), true
+	rec := m.snap.early.take(o)
+	return append(dst, rec...), rec != nil
 }
 
 // encodedSize is the number of words of the encoded record at the front of rec, which this package wrote.
@@ -155,7 +150,7 @@ func (m *Map) toDrain() int {
 // drained ends the drain. The list stays until the checkpoint is known to have completed.
 func (m *Map) drained() {
 	s := m.snap
-	s.draining, s.early, s.saved, s.buf = false, nil, wordChunks{}, nil
+	s.draining, s.early, s.buf = false, earlyRecords{}, nil
 	if len(s.list) == 0 {
 		m.snap = nil
 	}

@@ -11,12 +11,11 @@ package state
 // mapSnap is what a map keeps while something of it is waiting to be drained, or to be known as stored.
 type mapSnap struct {
 	draining bool
-	base     bool              // the drain walks all records, not the list
-	list     []uint32          // dirty records of the closed epoch, and those of checkpoints that did not complete
-	at       int               // next index of list, or next offset when base
-	end      int               // base: length of the arena at the freeze
-	early    map[uint32]uint64 // records that were encoded early, and where in saved
-	saved    wordChunks
+	base     bool     // the drain walks all records, not the list
+	list     []uint32 // dirty records of the closed epoch, and those of checkpoints that did not complete
+	at       int      // next index of list, or next offset when base
+	end      int      // base: length of the arena at the freeze
+	early    earlyRecords
 	gathered bool // buf holds all that is left, at is the next word of it
 	buf      []uint64
 }
@@ -55,11 +54,8 @@ func (m *Map) touch(o uint32) {
 		m.roll()
 	}
 	if s := m.snap; s != nil && s.draining && m.waits(o) {
-		if s.early == nil {
-			s.early = map[uint32]uint64{}
-		}
 		m.lay.scratch = m.encode(m.lay.scratch[:0], o)
-		s.early[o] = s.saved.put(m.lay.scratch)
+		s.early.put(o, m.lay.scratch)
 	}
 	m.recs[o] = m.recs[o]&^markMask | m.lay.cur
 	m.note(o)
@@ -116,7 +112,7 @@ func (m *Map) giveUp() {
 	if s == nil || !s.draining {
 		return
 	}
-	s.draining, s.early, s.saved, s.buf = false, nil, wordChunks{}, nil
+	s.draining, s.early, s.buf = false, earlyRecords{}, nil
 	if s.base && !s.gathered {
 		for o := s.at; o < s.end; o += int(m.size(uint32(o))) {
 			if m.recs[o]&markMask == m.lay.closed {
@@ -160,7 +156,7 @@ func (m *Map) gather() {
 	for more := true; more; {
 		buf, more = m.nextDrained(buf)
 	}
-	s.early, s.saved, s.buf, s.gathered, s.at = nil, wordChunks{}, buf, true, 0
+	s.early, s.buf, s.gathered, s.at = earlyRecords{}, buf, true, 0
 }
 
 // moveDirty follows a compaction.
