@@ -114,6 +114,7 @@ func newOperator(s *opSpec) (op.Operator, error) {
 		return op.NewTemporalJoin(op.TemporalJoining{
 			Outer: n.Join == plan.Left, Left: in().Fields, Right: n.Inputs[1].Base().Fields, LeftKeys: n.LeftKeys,
 			RightKeys: n.RightKeys, LeftTime: n.LeftTime, RightTime: n.RightTime, Cond: n.Cond,
+			TTL: n.TTL,
 		}), nil
 	case *plan.LookupJoin:
 		return op.NewLookupJoin(lookupJoin(n)), nil

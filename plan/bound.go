@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"runnel/expr"
 	"runnel/types"
 )
 
@@ -26,18 +27,18 @@ func (p *planning) state(n Node) {
 	}
 	switch n := n.(type) {
 	case *GroupAggregate:
-		if len(n.Keys) == 0 && !n.growing() {
+		switch {
+		case growing(n.Aggs, b.Inputs[0].Base().Mode != types.InsertOnly):
+			keep("the values of " + eachName(b.Inputs[0], n.Keys))
+		case len(n.Keys) == 0:
 			b.Bound, b.TTL = "one row", ttl
-			return
+		default:
+			keep("one entry for each " + keyNames(b.Inputs[0], n.Keys))
 		}
-		keep("one entry for each " + keyNames(b.Inputs[0], n.Keys))
 	case *ChangelogNormalize:
 		keep("one row for each " + keyNames(b.Inputs[0], n.Keys))
 	case *WindowAggregate:
-		b.Bound = "the windows that are open: dropped when the watermark passes their end"
-		if !n.Window.Rowtime {
-			b.Bound = "the windows that are open: dropped at their end"
-		}
+		b.Bound = windowBound(n.Window)
 	case *IntervalJoin:
 		b.Bound = intervalBound(n)
 	case *Join:
@@ -66,6 +67,9 @@ func (p *planning) state(n Node) {
 		}
 	case *TemporalSort:
 		b.Bound = "the rows ahead of the watermark"
+		if fieldsIn(b.Inputs[0])[n.Keys[0].Column].Type.Attr == types.Proctime {
+			b.Bound = "the rows of one moment of the clock"
+		}
 	case *Sink:
 		if n.Materialize {
 			keep("the rows of each " + columnNames(n.names, n.PrimaryKey))
@@ -82,41 +86,65 @@ func (p *planning) rankState(n Node, ttl time.Duration, keep func(what string)) 
 	case *Rank:
 		switch {
 		case n.Strategy == Retract:
-			keep("every row of each " + keyNames(b.Inputs[0], n.Keys))
+			keep("every row of " + eachName(b.Inputs[0], n.Keys))
 		case n.ToColumn >= 0:
-			keep("the first rows of each " + keyNames(b.Inputs[0], n.Keys))
+			keep("the first rows of " + eachName(b.Inputs[0], n.Keys))
 		case len(n.Keys) == 0:
 			b.Bound, b.TTL = fmt.Sprintf("%d rows", n.To), ttl
 		default:
 			keep(fmt.Sprintf("%d rows for each %s", n.To, keyNames(b.Inputs[0], n.Keys)))
 		}
 	case *Deduplicate:
+		if len(n.Keys) == 0 {
+			b.Bound, b.TTL = "one row", ttl
+			return
+		}
 		keep("one row for each " + keyNames(b.Inputs[0], n.Keys))
 	case *OverAggregate:
 		switch {
+		case n.Frame.Before < 0 && growing(n.Aggs, false):
+			keep("the values of " + eachName(b.Inputs[0], n.Keys))
+		case n.Frame.Before < 0 && len(n.Keys) == 0:
+			b.Bound, b.TTL = "one row", ttl
 		case n.Frame.Before < 0:
 			keep("one entry for each " + keyNames(b.Inputs[0], n.Keys))
+		case n.Frame.Rows && len(n.Keys) == 0:
+			b.Bound, b.TTL = fmt.Sprintf("%d rows", n.Frame.Before+1), ttl
 		case n.Frame.Rows:
 			keep(fmt.Sprintf("%d rows for each %s", n.Frame.Before+1, keyNames(b.Inputs[0], n.Keys)))
 		default:
 			b.Bound = "the frame: rows until they are " + spanText(millis(n.Frame.Before)) + " old"
 		}
 	case *GroupWindowAggregate:
-		b.Bound = "the windows that are open: dropped when the watermark passes their end"
+		b.Bound = windowBound(n.Window)
 		if n.Lateness > 0 {
 			b.Bound += " by " + spanText(n.Lateness)
 		}
 	case *TemporalJoin:
 		b.TTL = ttl
 		b.Bound = "the versions: the newest one of each " + keyNames(b.Inputs[1], n.RightKeys) + " and those ahead of the watermark"
+		if ttl > 0 {
+			b.Bound += ", of a key without a row of either side for " + spanText(ttl) + " none (state TTL)"
+		}
 	case *Match:
 		b.Bound = "nothing: the rows of partial matches, kept until these end; WITHIN INTERVAL .. behind the pattern bounds it"
 		if n.Within > 0 {
 			b.Bound = "WITHIN: the rows of partial matches, until these are " + spanText(millis(n.Within)) + " old"
 		}
-	case *WindowRank, *WindowDeduplicate, *WindowJoin:
-		b.Bound = "the windows that are open: dropped when the watermark passes their end"
+	case *WindowRank:
+		b.Bound = windowBound(n.Window)
+	case *WindowDeduplicate:
+		b.Bound = windowBound(n.Window)
+	case *WindowJoin:
+		b.Bound = windowBound(n.Window)
 	}
+}
+
+func windowBound(w Window) string {
+	if w.Rowtime {
+		return "the windows that are open: dropped when the watermark passes their end"
+	}
+	return "the windows that are open: dropped at their end"
 }
 
 // hinted is the time to live of a hint, or without one the configured one.
@@ -137,25 +165,32 @@ func keptText(ttl time.Duration) string {
 	return "for " + spanText(ttl)
 }
 
-// growing reports whether the state of one group grows with its rows.
-func (n *GroupAggregate) growing() bool {
-	for _, a := range n.Aggs {
+// growing reports whether the state of one group grows with its rows, which may be taken back.
+func growing(aggs []expr.AggCall, retract bool) bool {
+	for _, a := range aggs {
 		if a.Distinct {
 			return true
 		}
 		switch a.Func.Name {
 		case "LISTAGG", "COLLECT", "ARRAY_AGG", "JSON_ARRAYAGG", "JSON_OBJECTAGG":
 			return true
+		case "MIN", "MAX", "FIRST_VALUE", "LAST_VALUE":
+			if retract {
+				return true // the next best one is needed
+			}
 		}
 	}
 	return false
 }
 
-func keyNames(n Node, keys []int) string {
+func keyNames(n Node, keys []int) string { return columnNames(fieldsIn(n), keys) }
+
+// eachName names what has the same keys; without keys that is all.
+func eachName(n Node, keys []int) string {
 	if len(keys) == 0 {
-		return "row"
+		return "the whole input"
 	}
-	return columnNames(fieldsIn(n), keys)
+	return "each " + keyNames(n, keys)
 }
 
 func intervalBound(n *IntervalJoin) string {

@@ -52,6 +52,7 @@ type explanation struct {
 	note        string
 	advice      []string
 	advised     map[Node]int
+	costs       map[Node]estimated
 }
 
 func (x *explanation) wants(d sql.ExplainDetail) bool { return slices.Contains(x.details, d) }
@@ -175,7 +176,7 @@ func (x *explanation) physical(n Node) string {
 	}
 	text := d.text()
 	if x.wants(sql.EstimatedCost) {
-		text += ": " + estimate(n)
+		text += ": " + x.estimate(n)
 	}
 	return text
 }
@@ -265,56 +266,68 @@ func (x *explanation) advise(p *Planner) {
 // rowGuess is how many rows a source is taken to give when nothing is known about it.
 const rowGuess = 1e8
 
+// estimated is what a node and all below it are taken to cost.
+type estimated struct{ rows, sum, cpu, io, net float64 }
+
 // estimate gives a node's rows and cumulative cost by rules of thumb: a filter lets half of the rows through, a key has ten
 // rows. Nothing in the planner is decided by it.
-func estimate(n Node) string {
-	rows, cpu, io, net := cost(n)
+func (x *explanation) estimate(n Node) string {
+	c := x.cost(n)
 	return fmt.Sprintf("rowcount = %s, cumulative cost = {%s rows, %s cpu, %s io, %s network, %s memory}",
-		javaDouble(rows), javaDouble(cumulativeRows(n)), javaDouble(cpu), javaDouble(io), javaDouble(net), javaDouble(0))
+		javaDouble(c.rows), javaDouble(c.sum), javaDouble(c.cpu), javaDouble(c.io), javaDouble(c.net), javaDouble(0))
 }
 
-func cumulativeRows(n Node) float64 {
-	rows, _, _, _ := cost(n)
-	for _, in := range n.Base().Inputs {
-		rows += cumulativeRows(in)
+func (x *explanation) cost(n Node) estimated {
+	if c, ok := x.costs[n]; ok {
+		return c
 	}
-	return rows
-}
-
-func cost(n Node) (rows, cpu, io, net float64) {
+	var c estimated
 	for _, in := range n.Base().Inputs {
-		r, c, i, w := cost(in)
-		rows, cpu, io, net = rows+r, cpu+c, io+i, net+w
+		below := x.cost(in)
+		c.rows, c.sum, c.cpu, c.io, c.net = c.rows+below.rows, c.sum+below.sum, c.cpu+below.cpu, c.io+below.io, c.net+below.net
 	}
-	in := rows
+	in := c.rows
 	switch n := n.(type) {
 	case *Scan:
-		rows, cpu, io = rowGuess, rowGuess, rowGuess*rowWidth(n.Fields)
+		c.rows, c.cpu, c.io = rowGuess, rowGuess, rowGuess*rowWidth(n.Fields)
 	case *Values:
-		rows = float64(len(n.Rows))
+		c.rows = float64(len(n.Rows))
 	case *Calc:
 		if n.Cond != nil {
-			rows *= 0.5
+			c.rows *= 0.5
 		}
 	case *GroupAggregate:
-		if rows *= 0.1; len(n.Keys) == 0 {
-			rows = 1
+		if c.rows *= 0.1; len(n.Keys) == 0 {
+			c.rows = 1
 		}
-		cpu += in
+		c.cpu += in
 	case *WindowAggregate:
-		rows *= 0.1
-		cpu += in
+		c.rows *= 0.1
+		c.cpu += in
 	case *Exchange:
-		net += in * rowWidth(n.Fields)
-		cpu += in
+		c.net += in * rowWidth(n.Fields)
+		c.cpu += in
 	case *Limit:
-		rows = min(rows, float64(n.Limit))
+		c.rows = fewest(in, n.Limit)
 	case *SortLimit:
-		rows = min(rows, float64(n.Limit))
+		c.rows = fewest(in, n.Limit)
 	default:
-		cpu += in
+		c.cpu += in
 	}
-	return rows, cpu, io, net
+	c.sum += c.rows
+	if x.costs == nil {
+		x.costs = map[Node]estimated{}
+	}
+	x.costs[n] = c
+	return c
+}
+
+// fewest is how many of some rows a limit lets through; a negative one is none.
+func fewest(rows float64, limit int64) float64 {
+	if limit < 0 {
+		return rows
+	}
+	return min(rows, float64(limit))
 }
 
 // rowWidth is the usual width of a row in bytes.

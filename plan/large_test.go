@@ -180,6 +180,18 @@ func BenchmarkLargePlans(b *testing.B) {
 	}
 }
 
+// WITH queries that read the one before twice are refused before they fill the memory.
+func TestTooManyQueries(t *testing.T) {
+	s := newSession(t)
+	s.must(repeatedTables(1)[0])
+	text := "WITH q0 AS (SELECT a, b FROM t0), " + repeated(40, ", ", func(i int) string {
+		return fmt.Sprintf("q%d AS (SELECT x.a, y.b FROM q%d x JOIN q%d y ON x.a = y.a)", i+1, i, i)
+	}) + " SELECT * FROM q40"
+	if _, err := s.run(text); err == nil || !strings.Contains(err.Error(), "more than 10000 queries") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // What is nested too deep is refused, not planned for ever.
 func TestNestedTooDeep(t *testing.T) {
 	for _, name := range []string{"subqueries", "IN subqueries", "WITH", "views"} {

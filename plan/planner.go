@@ -36,9 +36,10 @@ type planning struct {
 	explain bool // the plan is shown, not run
 	zone    *time.Location
 	// views holds the names of the views that are being expanded, against views that hold themselves.
-	views []catalog.Path
-	depth int
-	full  full // set while the query of a CREATE VIEW is bound
+	views   []catalog.Path
+	depth   int
+	queries int  // bound so far
+	full    full // set while the query of a CREATE VIEW is bound
 }
 
 func (p *Planner) begin() *planning {
@@ -47,6 +48,10 @@ func (p *Planner) begin() *planning {
 
 // maxDepth bounds how deep queries and views may be nested.
 const maxDepth = 128
+
+// maxQueries bounds how many queries a statement may have once its views and WITH queries have been put in: each level that
+// reads the one below twice doubles them.
+const maxQueries = 10_000
 
 // Query plans a SELECT that runs: its rows go to the client. text is the statement's text.
 func (p *Planner) Query(q *sql.Query, text string) (*Graph, error) {

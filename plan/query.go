@@ -48,6 +48,10 @@ func (p *planning) query(q *sql.Query, env *around) (*result, error) {
 		return nil, refuse(tableError, q, "Queries and views are nested more than %d deep.", maxDepth)
 	}
 	defer func() { p.depth-- }()
+	if p.queries++; p.queries > maxQueries {
+		return nil, refuse(tableError, q, "The statement has more than %d queries, those of its views and WITH queries counted wherever they are read.", maxQueries).
+			Cure("Write a part of it to a table, or split the statement.")
+	}
 	if q.Recursive {
 		return nil, unsupported(q, "WITH RECURSIVE is")
 	}

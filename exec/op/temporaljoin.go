@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"runnel/expr"
 	"runnel/state"
@@ -17,6 +18,8 @@ type TemporalJoining struct {
 	LeftKeys, RightKeys []int
 	LeftTime, RightTime int       // event-time columns
 	Cond                expr.Expr // over the joined row; nil for none
+	// TTL is how long, in processing time, the versions of a key are kept behind its last row of either side; 0: for ever.
+	TTL time.Duration
 }
 
 // TemporalJoin joins every left row with the version of the right row of its key that was valid at the left row's time:
@@ -86,7 +89,7 @@ func (j *TemporalJoin) Open(ctx *Context) error {
 		Format: types.RowCodecVersion, Name: "rows", Key: keyColumns(s.Left, s.LeftKeys), Values: append(rowInfos(s.Left), rowInfos(s.Right)...),
 	}
 	var err error
-	j.table, err = ctx.State.Table(d, state.TableSpec{Values: []state.Value{
+	j.table, err = ctx.State.Table(d, state.TableSpec{TTL: s.TTL, Values: []state.Value{
 		temporalLeft:     {Kind: state.List, Elem: append(row[:2:2], state.Value{})},
 		temporalVersions: {Kind: state.Sorted, Elem: row},
 		temporalTimer:    {},
@@ -101,6 +104,10 @@ func (j *TemporalJoin) Open(ctx *Context) error {
 
 // Process keeps the rows of an input.
 func (j *TemporalJoin) Process(input int, b *types.Batch) error {
+	if j.spec.TTL > 0 {
+		j.ctx.State.StartBatch()
+		j.table.Sweep(sweepRows)
+	}
 	if err := b.Segments(j.rowsOf[input], j.markOf[input]); err != nil {
 		return err
 	}
@@ -117,6 +124,7 @@ func (j *TemporalJoin) left(b *types.Batch) error {
 		key := j.keys[0].at(k)
 		m := j.table.Of(key.Group)
 		owner, _ := m.Upsert(key)
+		m.Touch(owner)
 		rows := m.Collection(temporalLeft)
 		e, _ := rows.Add(owner, nil)
 		v := rows.Touch(e)
@@ -143,6 +151,7 @@ next:
 		key := j.keys[1].at(k)
 		m := j.table.Of(key.Group)
 		owner, _ := m.Upsert(key)
+		m.Touch(owner)
 		versions := m.Collection(temporalVersions)
 		e, _ := versions.Add(owner, []uint64{state.OrderedInt(t)})
 		versions.Touch(e)[temporalKind] = uint64(b.Kind(i))

@@ -3,6 +3,7 @@ package op
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"runnel/expr"
 	"runnel/types"
@@ -77,5 +78,32 @@ func TestTemporalJoinLeft(t *testing.T) {
 			+I 1 1 5 NULL NULL NULL
 			+I NULL 1 15 NULL NULL NULL
 			watermark max
+	`)
+}
+
+// With a TTL a key that neither side names for so long loses its versions; rows of either side keep them.
+func TestTemporalJoinTTL(t *testing.T) {
+	r, s := temporalRig(true)
+	s.TTL = time.Second
+	r.run(t, `
+		R +I 1 1 10
+		R +I 2 2 10
+		time 900
+		L +I 1 15 15
+		L watermark 18
+		R watermark 18
+			+I 1 15 15 1 1 10
+			watermark 18
+		time 1500
+		L +I 1 19 19
+		time 2000
+		L +I 1 20 20
+		L +I 2 20 20
+		L watermark 28
+		R watermark 28
+			+I 1 19 19 1 1 10
+			+I 1 20 20 1 1 10
+			+I 2 20 20 NULL NULL NULL
+			watermark 28
 	`)
 }
