@@ -37,7 +37,7 @@ var reasons = []struct{ class, message, reason string }{
 	{"IllegalArgumentException", "^Illegal type: NULL", byCrash},
 	{"CodeGenException", "^Mismatch of function's argument data type", byCrash},
 
-	{"TableException", "^Column '.*' is NOT NULL, however", byConstraint},
+	{"", "^Column '.*' is NOT NULL, however", byConstraint},
 
 	{"ParseException|TokenMgrError", "", bySyntax},
 	{"", "^String literal continued|^Unicode escape|^Unknown character set|^Illegal use of dynamic parameter", bySyntax},

@@ -169,7 +169,9 @@ func (a *attempt) operator(s *opSpec, subtask int) (op.Operator, error) {
 	case *plan.Scan, *plan.Values:
 		return scanOp{}, nil
 	case *plan.Collect:
-		return &collectOp{result: a.job.result}, nil
+		if s.stage == stageWhole {
+			return &collectOp{result: a.job.result}, nil
+		}
 	case *plan.Sink:
 		if s.stage == stageWriter {
 			return &sinkOp{sink: n.Sink}, nil

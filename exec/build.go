@@ -15,10 +15,11 @@ import (
 func newOperator(s *opSpec) (op.Operator, error) {
 	in := func() *plan.Info { return s.node.Base().Inputs[0].Base() }
 	switch n := s.node.(type) {
+	case *plan.Collect:
+		return enforcer(n.Fields, n.Enforcer), nil
 	case *plan.Sink:
 		if s.stage == stageEnforcer {
-			e := n.Enforcer
-			return op.NewConstraintEnforcer(n.Fields, op.Enforcement{NotNull: e.NotNull, Drop: e.Drop, Length: e.Length}), nil
+			return enforcer(n.Fields, n.Enforcer), nil
 		}
 		if s.stage == stageMaterialize {
 			return op.NewUpsertMaterializer(n.Fields, n.PrimaryKey, n.InputKey, n.TTL), nil
@@ -179,6 +180,10 @@ func lookupJoin(n *plan.LookupJoin) op.LookupJoining {
 		})
 	}
 	return l
+}
+
+func enforcer(fields []types.Field, e plan.Enforcer) op.Operator {
+	return op.NewConstraintEnforcer(fields, op.Enforcement{NotNull: e.NotNull, Drop: e.Drop, Length: e.Length})
 }
 
 // joinSide describes an input of a join.

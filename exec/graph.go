@@ -138,6 +138,9 @@ func cut(g *plan.Graph, cfg *JobConfig) (*jobGraph, error) {
 
 // stages lists the operators that a node becomes.
 func stages(n plan.Node) []stage {
+	if c, ok := n.(*plan.Collect); ok && len(c.Enforcer.NotNull) > 0 {
+		return []stage{stageEnforcer, stageWhole}
+	}
 	k, ok := n.(*plan.Sink)
 	if !ok {
 		return []stage{stageWhole}

@@ -76,7 +76,7 @@ func newJob(c *Cluster, g *plan.Graph, cfg JobConfig) (*Job, error) {
 	j.checkpoints.keep = c.opts.CheckpointHistory
 	j.set(JobInitializing)
 	for _, s := range jg.ops {
-		if n, ok := s.node.(*plan.Collect); ok {
+		if n, ok := s.node.(*plan.Collect); ok && s.stage == stageWhole {
 			j.result = newResult(n.Fields)
 		}
 	}

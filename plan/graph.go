@@ -470,7 +470,7 @@ type Limit struct {
 	Offset, Limit int64 // Limit -1 for no limit (batch only)
 }
 
-// Enforcer is what a Sink does to rows before its writer.
+// Enforcer is what a Sink does to rows before its writer, and a Collect before the client.
 type Enforcer struct {
 	NotNull []int // columns that must not be NULL
 	Drop    bool  // table.exec.sink.not-null-enforcer = DROP: rows are dropped, else the job fails
@@ -500,7 +500,10 @@ type Sink struct {
 }
 
 // Collect hands the rows of a SELECT to the client.
-type Collect struct{ Info }
+type Collect struct {
+	Info
+	Enforcer Enforcer
+}
 
 // The set of nodes.
 var (

@@ -305,14 +305,22 @@ func (p *planning) sink(s *sql.Insert, t *target, in Node) Node {
 	return n
 }
 
+// notNull guards the columns that must not be NULL.
+func (p *planning) notNull(fields []types.Field) Enforcer {
+	e := Enforcer{Drop: p.Config.Get("table.exec.sink.not-null-enforcer") == "DROP"}
+	for i, f := range fields {
+		if f.Type.NotNull {
+			e.NotNull = append(e.NotNull, i)
+		}
+	}
+	return e
+}
+
 // enforcer says what happens to rows before the writer.
 func (p *planning) enforcer(n *Sink) {
-	n.Enforcer.Drop = p.Config.Get("table.exec.sink.not-null-enforcer") == "DROP"
+	n.Enforcer = p.notNull(n.names)
 	trim := p.Config.Get("table.exec.sink.type-length-enforcer") == "TRIM_PAD"
 	for i, f := range n.names {
-		if f.Type.NotNull {
-			n.Enforcer.NotNull = append(n.Enforcer.NotNull, i)
-		}
 		if k := f.Type.Kind; trim && (k == types.Char || k == types.Binary || (k == types.Varchar || k == types.Varbinary) && f.Type.Precision < types.MaxLength) {
 			n.Enforcer.Length = append(n.Enforcer.Length, i)
 		}

@@ -116,6 +116,7 @@ func (p *planning) collectNode(in Node) *Collect {
 	c := &Collect{}
 	c.Kind, c.Inputs = "Sink", []Node{in}
 	c.Fields = append(c.Fields, in.Base().Fields...)
+	c.Enforcer = p.notNull(c.Fields)
 	return c
 }
 
