@@ -62,7 +62,7 @@ var reasons = []struct{ class, message, reason string }{
 
 	{"", "^Cannot apply '|^Invalid (input arguments|argument type|number of arguments)|^All (types|arguments)|^Parameters must be|^Illegal use of", byArguments},
 	{"", "^Illegal mixing|^Illegal on empty|^Illegal on error|^Could not (infer|find)|^Type |^Expected |clause must be|^Decimal |^DECIMAL |^All arguments|^The argument requires|^CURRENT_WATERMARK|^Aggregate expression|precision is not supported|^Values passed to IN|^ORDER BY unexpected|^Cannot specify|^Unsupported (type|unit|call|argument|array|casting)", byArguments},
-	{"", "^unit |^Unit |^String expression type|^Comparable type|^TIMESTAMP_LTZ only|aggregate function does not|^Require at least|^Map requires", byArguments},
+	{"", "^unit |^Unit |^String expression type|^Integer expression type|^Comparable type|^TIMESTAMP_LTZ only|aggregate function does not|^Require at least|^Map requires", byArguments},
 	{"", "^The null type is reserved|^GROUPING operator|^SOURCE_WATERMARK", byArguments},
 }
 

@@ -185,7 +185,7 @@ func columnOf(def *sql.ColumnDef) (Column, error) {
 			return col, Errorf(SyntaxError, "Incorrect syntax near the keyword 'INTERVAL' at %s.", def.Type.Pos()).Node(def.Type).
 				Cure("INTERVAL is no type of a column; keep the amount as a BIGINT.")
 		}
-		if col.Type, err = TypeOf(def.Type, false); err != nil {
+		if col.Type, err = TypeOf(def.Type); err != nil {
 			return col, err
 		}
 	}

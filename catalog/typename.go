@@ -5,11 +5,10 @@ import (
 	"runnel/types"
 )
 
-// TypeOf gives the logical type that a type name means. cast tells a CAST from a column definition, which differ where
-// Flink's do: BINARY without a length aside, VARCHAR and VARBINARY without one are unbounded in both, while CREATE TABLE
-// quietly brings parameters that are too great down to the greatest ones.
-func TypeOf(t *sql.TypeName, cast bool) (types.Type, error) {
-	ty, err := typeOf(t, cast)
+// TypeOf gives the logical type that a type name means. Precisions that are too great are quietly brought down to the
+// greatest ones, as Flink does in CREATE TABLE and in CAST.
+func TypeOf(t *sql.TypeName) (types.Type, error) {
+	ty, err := typeOf(t)
 	if err != nil {
 		return types.Type{}, err
 	}
@@ -24,7 +23,7 @@ var simpleTypes = map[string]types.Kind{
 	"BIGINT": types.BigInt, "FLOAT": types.Float, "DOUBLE": types.Double, "DATE": types.Date,
 }
 
-func typeOf(t *sql.TypeName, cast bool) (types.Type, error) {
+func typeOf(t *sql.TypeName) (types.Type, error) {
 	if t.User != nil {
 		return types.Type{}, Errorf(NameError, "Unknown identifier '%s'", t.User.Dotted()).Node(t).
 			withHint(DidYouMean(t.User.Dotted(), typeNames))
@@ -41,7 +40,7 @@ func typeOf(t *sql.TypeName, cast bool) (types.Type, error) {
 	case "BYTES":
 		return types.Bytes(), nil
 	case "DECIMAL":
-		return decimalType(t, cast)
+		return decimalType(t)
 	case "CHAR":
 		return lengthType(t, types.Char, 1)
 	case "VARCHAR":
@@ -54,15 +53,15 @@ func typeOf(t *sql.TypeName, cast bool) (types.Type, error) {
 		// Flink's planner knows whole seconds only.
 		return types.Type{Kind: types.Time}, nil
 	case "TIMESTAMP":
-		return timestampType(t, types.Timestamp, cast)
+		return timestampType(t, types.Timestamp)
 	case "TIMESTAMP_LTZ":
-		return timestampType(t, types.TimestampLTZ, cast)
+		return timestampType(t, types.TimestampLTZ)
 	case "INTERVAL":
 		return intervalType(t)
 	case "ARRAY", "MULTISET", "MAP":
-		return collectionType(t, cast)
+		return collectionType(t)
 	case "ROW":
-		return rowType(t, cast)
+		return rowType(t)
 	}
 	return types.Type{}, Errorf(UnsupportedOp, "Type %s is not supported.", t.Name).Node(t)
 }
@@ -80,7 +79,7 @@ func (e *Error) withHint(hint string) *Error {
 	return e
 }
 
-func decimalType(t *sql.TypeName, cast bool) (types.Type, error) {
+func decimalType(t *sql.TypeName) (types.Type, error) {
 	p, s := 10, 0
 	if len(t.Params) > 0 {
 		p = t.Params[0]
@@ -88,10 +87,8 @@ func decimalType(t *sql.TypeName, cast bool) (types.Type, error) {
 	if len(t.Params) > 1 {
 		s = t.Params[1]
 	}
-	if p > 38 && !cast {
-		p = 38
-	}
-	if p < 1 || p > 38 {
+	p = min(p, 38)
+	if p < 1 {
 		return types.Type{}, Errorf(NameError, "DECIMAL precision %d must be between 1 and 38", p).Node(t)
 	}
 	if s < 0 || s > p {
@@ -110,15 +107,13 @@ func lengthType(t *sql.TypeName, k types.Kind, length int) (types.Type, error) {
 	return types.Type{Kind: k, Precision: length}, nil
 }
 
-func timestampType(t *sql.TypeName, k types.Kind, cast bool) (types.Type, error) {
+func timestampType(t *sql.TypeName, k types.Kind) (types.Type, error) {
 	p := 6
 	if len(t.Params) > 0 {
 		p = t.Params[0]
 	}
-	if p > 9 && !cast {
-		p = 9
-	}
-	if p < 0 || p > 9 {
+	p = min(p, 9)
+	if p < 0 {
 		return types.Type{}, Errorf(NameError, "%s precision %d must be between 0 and 9", t.Name, p).Node(t)
 	}
 	return types.Type{Kind: k, Precision: p}, nil
@@ -135,11 +130,11 @@ func intervalType(t *sql.TypeName) (types.Type, error) {
 	return types.Of(types.IntervalMillis), nil
 }
 
-func collectionType(t *sql.TypeName, cast bool) (types.Type, error) {
+func collectionType(t *sql.TypeName) (types.Type, error) {
 	elems := make([]types.Type, len(t.Elems))
 	for i, e := range t.Elems {
 		var err error
-		if elems[i], err = TypeOf(e, cast); err != nil {
+		if elems[i], err = TypeOf(e); err != nil {
 			return types.Type{}, err
 		}
 	}
@@ -154,10 +149,10 @@ func collectionType(t *sql.TypeName, cast bool) (types.Type, error) {
 	return types.Type{}, Errorf(NameError, "%s has the wrong number of element types", t.Name).Node(t)
 }
 
-func rowType(t *sql.TypeName, cast bool) (types.Type, error) {
+func rowType(t *sql.TypeName) (types.Type, error) {
 	fields := make([]types.Field, len(t.Fields))
 	for i, f := range t.Fields {
-		ft, err := TypeOf(f.Type, cast)
+		ft, err := TypeOf(f.Type)
 		if err != nil {
 			return types.Type{}, err
 		}

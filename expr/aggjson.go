@@ -31,9 +31,9 @@ func jsonAggregates() []Aggregate {
 		return text, nil
 	}
 	return []Aggregate{
-		{Name: "JSON_OBJECTAGG", Doc: "JSON_OBJECTAGG([KEY] key VALUE value [{NULL | ABSENT} ON NULL]): an object as JSON; keys must be unique.",
+		{Name: "JSON_OBJECTAGG", Sure: true, Doc: "JSON_OBJECTAGG([KEY] key VALUE value [{NULL | ABSENT} ON NULL]): an object as JSON; keys must be unique.",
 			Result: object, bind: func(b *aggBinding) (*Accumulator, error) { return bindObjectAgg(b), nil }},
-		{Name: "JSON_ARRAYAGG", Doc: "JSON_ARRAYAGG(value [{NULL | ABSENT} ON NULL]): an array as JSON, in the order of arrival.",
+		{Name: "JSON_ARRAYAGG", Sure: true, Doc: "JSON_ARRAYAGG(value [{NULL | ABSENT} ON NULL]): an array as JSON, in the order of arrival.",
 			Result: array, bind: func(b *aggBinding) (*Accumulator, error) { return bindArrayAggJSON(b), nil }},
 	}
 }

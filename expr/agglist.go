@@ -18,14 +18,14 @@ func listAggregates() []Aggregate {
 		}
 	}
 	return []Aggregate{
-		{Name: "LISTAGG", Doc: "LISTAGG(text [, separator]): the texts that are not NULL, in the order of arrival, joined by commas or the separator.",
+		{Name: "LISTAGG", Sure: true, Doc: "LISTAGG(text [, separator]): the texts that are not NULL, in the order of arrival, joined by commas or the separator.",
 			Result: listaggType, bind: func(b *aggBinding) (*Accumulator, error) { return bindListagg(b), nil }},
-		{Name: "ARRAY_AGG", Doc: "ARRAY_AGG(a [RESPECT NULLS | IGNORE NULLS]): the values in the order of arrival, NULL too unless it is to be ignored.",
-			Result: one("ARRAY_AGG", types.ArrayOf), bind: func(b *aggBinding) (*Accumulator, error) { return bindArrayAgg(b), nil }},
-		{Name: "COLLECT", Doc: "COLLECT(a): a multiset of the values that are not NULL.",
+		{Name: "ARRAY_AGG", Sure: true, Doc: "ARRAY_AGG(a [RESPECT NULLS | IGNORE NULLS]): the values in the order of arrival, NULL too unless it is to be ignored.",
+			Result: one("ARRAY_AGG", func(t types.Type) types.Type { return types.ArrayOf(t).Nullable(!t.NotNull) }), bind: func(b *aggBinding) (*Accumulator, error) { return bindArrayAgg(b), nil }},
+		{Name: "COLLECT", Sure: true, Doc: "COLLECT(a): a multiset of the values that are not NULL.",
 			Result: one("COLLECT", func(t types.Type) types.Type { return types.MultisetOf(t).Required() }),
 			bind:   func(b *aggBinding) (*Accumulator, error) { return bindCollect(b), nil }},
-		{Name: "APPROX_COUNT_DISTINCT", BatchOnly: true, Doc: "APPROX_COUNT_DISTINCT(a): about how many different values there are; here the exact number.",
+		{Name: "APPROX_COUNT_DISTINCT", Sure: true, BatchOnly: true, Doc: "APPROX_COUNT_DISTINCT(a): about how many different values there are; here the exact number.",
 			Result: approxType, bind: func(b *aggBinding) (*Accumulator, error) { return bindApprox(b), nil }},
 	}
 }
@@ -43,7 +43,7 @@ func listaggType(args []types.Type) (types.Type, error) {
 			return types.Type{}, aggMisfit("LISTAGG", args, forms)
 		}
 	}
-	return args[0].Plain().Optional(), nil
+	return args[0].Plain(), nil
 }
 
 // bindListagg keeps the list of texts and the separator, which is the same for all rows.

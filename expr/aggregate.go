@@ -17,6 +17,9 @@ type Aggregate struct {
 	Result func(args []types.Type) (types.Type, error)
 	// Window says that it is a function of OVER windows only (ROW_NUMBER, LAG): Bind refuses it, operators know it by name.
 	Window bool
+	// Sure says that the result is typed the same where no row counts: without GROUP BY, and behind FILTER. That of others
+	// is nullable there.
+	Sure bool
 	// BatchOnly functions are refused in streaming mode.
 	BatchOnly bool
 	// bind makes the kernels; args are the columns of the arguments.

@@ -10,11 +10,11 @@ import (
 // sumAggregates are COUNT, SUM and AVG.
 func sumAggregates() []Aggregate {
 	return []Aggregate{
-		{Name: "COUNT", Doc: "COUNT(*) or COUNT(a, ...): the number of rows, or of rows where no argument is NULL.",
+		{Name: "COUNT", Sure: true, Doc: "COUNT(*) or COUNT(a, ...): the number of rows, or of rows where no argument is NULL.",
 			Result: func([]types.Type) (types.Type, error) { return types.Of(types.BigInt).Required(), nil }, bind: bindCount},
 		{Name: "SUM", Doc: "SUM(a): the sum of the values that are not NULL; NULL when there is none. Integers wrap around.",
 			Result: numeric("SUM", types.SumType), bind: bindSum},
-		{Name: "$SUM0", Doc: "SUM that is 0 when there is no value; plans use it to add up counts.",
+		{Name: "$SUM0", Sure: true, Doc: "SUM that is 0 when there is no value; plans use it to add up counts.",
 			Result: numeric("$SUM0", func(t types.Type) types.Type { return types.SumType(t).Required() }), bind: bindSum},
 		{Name: "AVG", Doc: "AVG(a): the mean of the values that are not NULL, in the type of a: integers are truncated.",
 			Result: numeric("AVG", types.AvgType), bind: bindAvg},

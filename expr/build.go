@@ -158,7 +158,7 @@ func NewCase(whens []When, els Expr, pos Pos) (Expr, error) {
 		branches = append(branches, w.Then)
 	}
 	branches = append(branches, els)
-	t, ok := CommonType(typesOf(branches)...)
+	t, ok := LeastRestrictive(typesOf(branches)...)
 	if !ok || isSymbol(t) {
 		return nil, &TypeError{Msg: "Illegal mixing of types in CASE or COALESCE statement", Pos: pos}
 	}

@@ -38,8 +38,11 @@ func (c *compiler) castToText(from, to types.Type) rowCast {
 	case from.Kind == types.Float:
 		return castSure(func(v float64) string { return fit(arena, types.AppendFloat(arena.Buf(), v)) })
 	}
-	t := from
-	text := func(d types.Datum) string { return fit(arena, types.AppendText(arena.Buf(), &t, d, loc)) }
+	t, write := from, types.AppendText
+	if legacy {
+		write = types.AppendLegacyText
+	}
+	text := func(d types.Datum) string { return fit(arena, write(arena.Buf(), &t, d, loc)) }
 	switch from.Phys() {
 	case types.PhysInt:
 		return castSure(func(v int64) string { return text(types.IntDatum(v)) })

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 
 	"runnel/types"
@@ -92,9 +93,15 @@ func bindArray(b *binding) (types.Type, error) {
 	if len(b.args) == 0 {
 		return types.Type{}, b.errorf("Require at least 1 argument")
 	}
-	t, ok := CommonType(b.types()...)
+	t, ok := LeastRestrictive(b.types()...)
 	if !ok || t.Kind == types.Null {
 		return types.Type{}, b.errorf("Parameters must be of the same type")
+	}
+	if t.Kind == types.Row && slices.ContainsFunc(b.args, func(a Expr) bool { return a.Type().Kind == types.Null }) {
+		t.Fields = slices.Clone(t.Fields) // a row beside a bare NULL has fields that may be NULL
+		for i := range t.Fields {
+			t.Fields[i].Type = t.Fields[i].Type.Optional()
+		}
 	}
 	for i := range b.args {
 		b.cast(i, t)
@@ -114,7 +121,7 @@ func bindMap(b *binding) (types.Type, error) {
 			ts = append(ts, b.args[i].Type())
 			untyped = untyped || b.args[i].Type().Kind == types.Null
 		}
-		t, ok := CommonType(ts...)
+		t, ok := LeastRestrictive(ts...)
 		if !ok || untyped {
 			return types.Type{}, b.errorf("Parameters must be of the same type")
 		}
@@ -153,7 +160,9 @@ func bindItem(b *binding) (types.Type, error) {
 	}
 	t, k := b.args[0].Type(), b.args[1].Type()
 	switch {
-	case t.Kind == types.Array && (k.IsInteger() || k.Kind == types.Null):
+	case t.Kind == types.Array && k.IsInteger() && k.Kind != types.Int:
+		return types.Type{}, b.errorf("Integer expression type expected.")
+	case t.Kind == types.Array && (k.Kind == types.Int || k.Kind == types.Null):
 		if c, ok := constOf(b.args[1]); ok && !c.Null && c.I < 1 && !isNullConst(b.args[0]) {
 			return types.Type{}, b.errorf("Array element access needs an index starting at 1 but was %d.", c.I)
 		}

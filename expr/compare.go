@@ -77,7 +77,7 @@ func (b *binding) comparable(i, j int) error {
 	t, u := b.args[i].Type(), b.args[j].Type()
 	both := func(c types.Type) error { b.cast(i, c); b.cast(j, c); return nil }
 	switch {
-	case t.Kind == types.Null:
+	case t.Kind == types.Null && u.Kind != types.Row:
 		b.cast(i, u)
 		return nil
 	case u.Kind == types.Null:
@@ -103,6 +103,10 @@ func (b *binding) comparable(i, j int) error {
 		return nil
 	case neverEqual(t, u) && b.equality():
 		return nil
+	case t.IsString() && u.IsInterval():
+		return b.errorf("%s", castProblem(t, u))
+	case t.IsInterval() && u.IsString():
+		return b.errorf("%s", castProblem(u, t))
 	case t.Kind == u.Kind, timeRank(t) > 1 && timeRank(u) > 1:
 		if t.Phys() == types.PhysAny && !b.equality() {
 			return b.errorf("Comparable type expected, but was '%s'.", t)

@@ -99,8 +99,24 @@ func bindIfNull(b *binding) (types.Type, error) {
 	if r.Kind == types.Null {
 		null = !a.NotNull
 	}
+	first := b.args[0]
 	t, err := b.bindCommon()
+	if err == nil && a.NotNull && differInLength(a, t) { // then it stays as it is
+		b.args[0] = first
+		return a.Plain(), nil
+	}
 	return t.Nullable(null), err
+}
+
+// differInLength reports whether two types are equal but for the lengths of texts and bytes in them.
+func differInLength(t, u types.Type) bool {
+	switch {
+	case t.IsString() && u.IsString(), t.IsBinary() && u.IsBinary():
+		return true
+	case t.Kind == types.Array && u.Kind == types.Array:
+		return differInLength(*t.Elem, *u.Elem)
+	}
+	return false
 }
 
 func bindNullIf(b *binding) (types.Type, error) {
@@ -130,6 +146,11 @@ func bindExtreme(b *binding) (types.Type, error) {
 			return t, b.errorf("Comparable type expected, but was '%s'.", t)
 		}
 		return t, b.errorf("Unsupported casting from NULL to %s.", t.Name())
+	}
+	for _, a := range b.args {
+		if (a.Type().Kind == types.Date) != (b.args[0].Type().Kind == types.Date) { // no DATE is comparable with other types
+			return types.Type{}, b.invalidArguments()
+		}
 	}
 	t, err := b.bindCommon()
 	return t.Nullable(null), err

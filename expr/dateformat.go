@@ -24,7 +24,7 @@ func dateTextFunctions() []Function {
 		{Name: "DATE_FORMAT", Doc: "DATE_FORMAT(timestamp or text, pattern): the time as text.",
 			forms: "'DATE_FORMAT(<TIMESTAMP>, <CHARACTER>)'", bind: bindDateFormat, kernel: dateFormatKernel},
 		{Name: "FROM_UNIXTIME", Doc: "FROM_UNIXTIME(seconds [, pattern]): the time so many seconds after 1970 as text, in the session's zone.",
-			forms: "'FROM_UNIXTIME(<INTEGER>)'", bind: takes("NUMERIC, [CHARACTER]").toMaybe(giveText), kernel: fromUnixtimeKernel},
+			forms: "'FROM_UNIXTIME(<INTEGER>)'", bind: takes("INTEGER, [CHARACTER]").toMaybe(giveText), kernel: fromUnixtimeKernel},
 		{Name: "UNIX_TIMESTAMP", Doc: "UNIX_TIMESTAMP([text [, pattern]]): seconds after 1970, of now or of the time that a text names.",
 			forms: "'UNIX_TIMESTAMP()'", bind: takes("[CHARACTER], [CHARACTER]").to(giveKind(types.BigInt)), kernel: unixTimestampKernel},
 		{Name: "CONVERT_TZ", Doc: "CONVERT_TZ(text, from, to): the time yyyy-MM-dd HH:mm:ss of one zone as that of another.", safe: true,
@@ -86,7 +86,7 @@ func toTimestampKernel(c *compiler, call *Call) (Eval, error) {
 		}
 		// Flink's second try, whatever the pattern was.
 		us, _, ok := types.ParseLegacyTimestamp(s)
-		return orNull(us, ok)
+		return orNull(floorDiv(us, 1000)*1000, ok)
 	}), nil
 }
 

@@ -220,7 +220,7 @@ func floorToKernel(c *compiler, call *Call, up bool) (Eval, error) {
 	return castSure(round).eval(t, arg), nil
 }
 
-// roundClock rounds milliseconds of a day; a day and coarser units leave them.
+// roundClock rounds milliseconds of a day, up to 24:00:00; a day and coarser units leave them.
 func roundClock(u types.Unit, ms int64, up bool) int64 {
 	var n int64
 	switch u {
@@ -238,7 +238,7 @@ func roundClock(u types.Unit, ms int64, up bool) int64 {
 	if up {
 		ms += n - 1
 	}
-	return ms / n * n % types.MillisPerDay
+	return ms / n * n
 }
 
 // unitLength gives the months or milliseconds of a unit.

@@ -161,6 +161,9 @@ func fromBase64(s string) (string, error) {
 	if !strings.HasSuffix(s, "=") && len(s)%4 != 0 {
 		enc = base64.RawStdEncoding
 	}
+	if at := strings.IndexAny(s, "\r\n"); at >= 0 { // which package base64 passes over
+		return "", fmt.Errorf("Illegal base64 character %x", s[at])
+	}
 	b, err := enc.DecodeString(s)
 	if err != nil {
 		var at base64.CorruptInputError

@@ -66,6 +66,9 @@ func (b *binding) wrongCount(want int) error {
 func unknown(name string, args []Expr, pos Pos) error {
 	words := make([]string, len(args))
 	for i, a := range args {
+		if a.Type().Kind == types.Null {
+			return &TypeError{Msg: "Illegal use of 'NULL'", Pos: pos}
+		}
 		words[i] = "<" + familyWord(a.Type()) + ">"
 	}
 	return &TypeError{Msg: "No match found for function signature " + name + "(" + strings.Join(words, ", ") + ")", Pos: pos}

@@ -263,6 +263,9 @@ func divWord(v types.Int128, d uint64) types.Int128 {
 
 // bindRound gives the type of ROUND and TRUNCATE: for a DECIMAL it depends on a constant number of digits.
 func bindRound(b *binding) (types.Type, error) {
+	if len(b.args) == 2 && b.args[1].Type().Kind == types.BigInt {
+		return types.Type{}, b.errorf("Unsupported call: %s(%s, %s)", b.name, b.args[0].Type(), b.args[1].Type())
+	}
 	return takes("NUMERIC, [INTEGER]").to(func(b *binding) types.Type {
 		t := b.args[0].Type().Plain()
 		if t.Kind != types.Decimal {

@@ -6,20 +6,40 @@ import (
 	"runnel/types"
 )
 
-// CommonType gives the type that holds the values of all ts (CASE, COALESCE, UNION, VALUES, ARRAY[..]): the table of
-// types.md 6. It is nullable when one of them is, or when one is the type of a bare NULL. False when there is none.
-func CommonType(ts ...types.Type) (types.Type, bool) {
+// CommonType gives the type that holds the values of all ts, arguments of a function: the table of types.md 6. It is
+// nullable when one of them is, or when one is the type of a bare NULL. False when there is none.
+func CommonType(ts ...types.Type) (types.Type, bool) { return joinTypes(common, ts) }
+
+// LeastRestrictive is CommonType for CASE, UNION, VALUES, ARRAY[..] and MAP[..], which join the time types otherwise.
+func LeastRestrictive(ts ...types.Type) (types.Type, bool) { return joinTypes(leastRestrictive, ts) }
+
+func joinTypes(join func(t, u types.Type) (types.Type, bool), ts []types.Type) (types.Type, bool) {
 	if len(ts) == 0 {
 		return types.Type{}, false
 	}
 	t := ts[0].Plain()
 	for _, u := range ts[1:] {
 		var ok bool
-		if t, ok = common(t, u.Plain()); !ok {
+		if t, ok = join(t, u.Plain()); !ok {
 			return types.Type{}, false
 		}
 	}
 	return t, true
+}
+
+// leastRestrictive knows no type for DATE with others; of TIMESTAMP and TIMESTAMP_LTZ the first one stays where the
+// precisions are equal, else the second one wins.
+func leastRestrictive(t, u types.Type) (types.Type, bool) {
+	a, b := timeRank(t), timeRank(u)
+	if a == 0 || b == 0 || a == b {
+		return common(t, u)
+	}
+	r := t
+	if t.Precision != u.Precision {
+		r = u
+		r.Precision = max(t.Precision, u.Precision)
+	}
+	return r.Nullable(!t.NotNull || !u.NotNull), a > 1 && b > 1
 }
 
 func common(t, u types.Type) (types.Type, bool) {
@@ -27,9 +47,9 @@ func common(t, u types.Type) (types.Type, bool) {
 	give := func(r types.Type) (types.Type, bool) { return r.Nullable(null), true }
 	switch {
 	case t.Kind == types.Null:
-		return mayBeNull(u), true
+		return u.Optional(), true
 	case u.Kind == types.Null:
-		return mayBeNull(t), true
+		return t.Optional(), true
 	case t.SameIgnoringNull(u):
 		return give(t)
 	case t.IsNumeric() && u.IsNumeric():
@@ -54,20 +74,6 @@ func common(t, u types.Type) (types.Type, bool) {
 		return give(r)
 	}
 	return types.Type{}, false
-}
-
-// mayBeNull gives a type with room for NULL: a row that may be NULL has fields that may be.
-func mayBeNull(t types.Type) types.Type {
-	t = t.Optional()
-	if t.Kind == types.Row {
-		fields := make([]types.Field, len(t.Fields))
-		for i, f := range t.Fields {
-			f.Type = f.Type.Optional()
-			fields[i] = f
-		}
-		t.Fields = fields
-	}
-	return t
 }
 
 func timeRank(t types.Type) int {

@@ -404,7 +404,7 @@ func (b *binder) cast(e *sql.Cast) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := catalog.TypeOf(e.Type, true)
+	t, err := catalog.TypeOf(e.Type)
 	if err != nil {
 		return nil, err
 	}
@@ -544,7 +544,7 @@ func (b *binder) jsonCall(e *sql.FuncCall, args []expr.Expr) (expr.Expr, error) 
 	var c expr.JSONClauses
 	var err error
 	if e.JSON.Returning != nil {
-		t, err := catalog.TypeOf(e.JSON.Returning, true)
+		t, err := catalog.TypeOf(e.JSON.Returning)
 		if err != nil {
 			return nil, err
 		}

@@ -287,7 +287,12 @@ func (g *grouping) column(c *expr.Col, at sql.Node) (expr.Expr, error) {
 // aggregate registers a call and gives the column that stands for it.
 func (g *grouping) aggregate(c *sql.FuncCall) (expr.Expr, error) {
 	name := callName(c)
-	if len(c.WithinGroup) > 0 || len(c.OrderBy) > 0 {
+	switch {
+	case len(c.OrderBy) > 0 && name == "LISTAGG":
+		return nil, refuse(nameError, c.OrderBy[0], "ORDER BY unexpected").Cure("Flink's syntax has none here.")
+	case c.Nulls != sql.NoNullTreatment && name != "ARRAY_AGG":
+		return nil, refuse(nameError, c, "Cannot specify IGNORE NULLS or RESPECT NULLS following '%s'", name)
+	case len(c.WithinGroup) > 0 || len(c.OrderBy) > 0:
 		return nil, unsupported(c, "ORDER BY inside the aggregate "+name+" is")
 	}
 	b := g.b.binder("an aggregate's argument")
@@ -312,6 +317,12 @@ func (g *grouping) aggregate(c *sql.FuncCall) (expr.Expr, error) {
 			return nil, err
 		}
 	}
+	if len(a.args) == 2 && name == "LISTAGG" {
+		if _, literal := a.args[1].(*expr.Const); !literal {
+			return nil, refuse(nameError, c.Args[1], "Cannot apply 'LISTAGG' to arguments of type 'LISTAGG(<%s>, <%s>)'. "+
+				"Supported form(s): 'LISTAGG(<CHARACTER>, <CHARACTER_LITERAL>)'", a.args[0].Type(), a.args[1].Type())
+		}
+	}
 	return g.register(c, name, a)
 }
 
@@ -330,13 +341,16 @@ func (g *grouping) register(c *sql.FuncCall, name string, a aggregate) (expr.Exp
 	if err != nil {
 		return nil, typeError(err, c)
 	}
+	if name == "COUNT" && len(c.Args) == 0 {
+		return nil, refuse(nameError, c, "Invalid number of arguments to function 'COUNT'. Was expecting 1 arguments").Cure("COUNT(*) counts rows.")
+	}
 	switch {
 	case name == "COUNT" && !a.call.Distinct && len(ts) == 1 && ts[0].NotNull:
 		a.args = nil // no value is ever left out
 	case name == "MIN" || name == "MAX":
 		a.call.Distinct = false
 	}
-	if name != "COUNT" && (len(g.keys) == 0 && g.legacy == nil || a.filter != nil || g.sets != nil) {
+	if !a.call.Func.Sure && (len(g.keys) == 0 && g.legacy == nil || a.filter != nil || g.sets != nil) {
 		t = t.Optional()
 	}
 	switch c.Nulls {
@@ -347,6 +361,9 @@ func (g *grouping) register(c *sql.FuncCall, name string, a aggregate) (expr.Exp
 	}
 	if c.JSON != nil {
 		a.call.Nulls = jsonNulls(c.JSON)
+	}
+	if strings.HasPrefix(name, "JSON_") {
+		a.call.JSON = expr.MadeJSON(a.args[len(a.args)-1])
 	}
 	a.call.T = t.Plain()
 	a.digest = a.key()

@@ -129,6 +129,9 @@ func (o *overing) call(c *sql.FuncCall) (expr.Expr, error) {
 		return nil, typeError(err, c)
 	}
 	k.call.T = k.call.T.Plain()
+	if k.filter != nil && !f.Sure {
+		k.call.T = k.call.T.Optional()
+	}
 	if name == "COUNT" && len(ts) == 1 && ts[0].NotNull && !k.call.Distinct {
 		k.args = nil
 	}

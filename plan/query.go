@@ -339,7 +339,7 @@ func commonType(es []expr.Expr) (types.Type, bool) {
 		ts[i] = e.Type().Plain()
 		null = null || !ts[i].NotNull
 	}
-	t, ok := expr.CommonType(ts...)
+	t, ok := expr.LeastRestrictive(ts...)
 	return t.Nullable(null || !t.NotNull), ok
 }
 

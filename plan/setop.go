@@ -88,7 +88,7 @@ func unionType(parts []Node, c int, at *sql.SetOp, word string) (types.Type, err
 		}
 		ts[i] = ts[i].Plain()
 	}
-	t, ok := expr.CommonType(ts...)
+	t, ok := expr.LeastRestrictive(ts...)
 	if !ok {
 		return t, refuse(nameError, at, "Type mismatch in column %d of %s", c+1, word).
 			Cure("The types are %s and %s.", ts[0], ts[len(ts)-1])

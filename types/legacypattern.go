@@ -105,9 +105,29 @@ func legacyDay(year int64, month, dom int) int64 {
 	return era*1461 + yoe*365 + (153*m+2)/5 + int64(dom) - 1 - 719470
 }
 
+// legacyEpoch is 1900-01-01 in UTC: java.util.TimeZone knows no change of a zone's offset before it.
+const legacyEpoch = -2_208_988_800_000
+
+// standardTime gives the name and the offset in seconds that java.util.TimeZone has for all times before legacyEpoch: those
+// of the present day, without summer time.
+func standardTime(loc *time.Location) (name string, off int) {
+	off = 24 * 60 * 60
+	for month := range 12 {
+		n, o := time.Date(2025, time.Month(month+1), 1, 0, 0, 0, 0, time.UTC).In(loc).Zone()
+		if o < off {
+			name, off = n, o
+		}
+	}
+	return name, off
+}
+
 // Append appends an instant, in milliseconds, as the clocks of a zone show it.
 func (p *LegacyPattern) Append(dst []byte, ms int64, loc *time.Location) []byte {
 	local := LocalMillis(ms, loc)
+	if ms < legacyEpoch && !isUTC(loc) {
+		_, off := standardTime(loc)
+		local = ms + int64(off)*1000
+	}
 	day := floorDiv(local, MillisPerDay)
 	rest := local - day*MillisPerDay
 	w := wallClock{day: day, sec: int(rest / 1000), nano: int(rest%1000) * 1_000_000}
@@ -180,6 +200,9 @@ func (e *legacyElem) printZone(dst []byte, ms int64, loc *time.Location) []byte 
 		loc = time.UTC
 	}
 	abbreviation, off := time.UnixMilli(ms).In(loc).Zone()
+	if ms < legacyEpoch {
+		abbreviation, off = standardTime(loc)
+	}
 	if e.letter == 'z' {
 		switch {
 		case e.count >= 4 && loc == time.UTC:
@@ -452,7 +475,11 @@ func (r *legacyParse) instant(loc *time.Location) int64 {
 	if isUTC(loc) {
 		return ms
 	}
-	return floorDiv(FromLocalLate(ms*1000, loc), 1000)
+	if t := floorDiv(FromLocalLate(ms*1000, loc), 1000); t >= legacyEpoch {
+		return t
+	}
+	_, off := standardTime(loc)
+	return ms - int64(off)*1000
 }
 
 // day finds the day by the field that was set last of: day of the month, of the year, week of the year or the month.

@@ -16,6 +16,13 @@ func AppendText(dst []byte, t *Type, d Datum, loc *time.Location) []byte {
 	return w.value(dst, t, &d)
 }
 
+// AppendLegacyText is AppendText as table.exec.legacy-cast-behaviour has it: true and null in lower case, the fields of a
+// ROW without blanks between them.
+func AppendLegacyText(dst []byte, t *Type, d Datum, loc *time.Location) []byte {
+	w := writer{loc: loc, legacy: true}
+	return w.value(dst, t, &d)
+}
+
 // AppendCell is AppendText for row i of a column; NULL gives the text "NULL", as within nested values.
 func AppendCell(dst []byte, c *Column, i int32, loc *time.Location) []byte {
 	w := writer{loc: loc}
@@ -50,9 +57,10 @@ func AppendPrintedRow(dst []byte, b *Batch, i int32) []byte {
 
 // writer is a way of writing values.
 type writer struct {
-	loc  *time.Location
-	hex  bool // bytes as x'..'
-	java bool // as Java's toString
+	loc    *time.Location
+	hex    bool // bytes as x'..'
+	java   bool // as Java's toString
+	legacy bool // as casts were before Flink 1.15
 }
 
 func (w *writer) cell(dst []byte, c *Column, i int32, null string) []byte {
@@ -67,7 +75,7 @@ func (w *writer) nested(dst []byte, t *Type, d *Datum) []byte {
 	if !d.Null {
 		return w.value(dst, t, d)
 	}
-	if w.java {
+	if w.java || w.legacy {
 		return append(dst, "null"...)
 	}
 	return append(dst, "NULL"...)
@@ -106,7 +114,7 @@ func (w *writer) value(dst []byte, t *Type, d *Datum) []byte {
 
 func (w *writer) boolean(dst []byte, v bool) []byte {
 	switch {
-	case w.java:
+	case w.java || w.legacy:
 		return strconv.AppendBool(dst, v)
 	case v:
 		return append(dst, "TRUE"...)
@@ -249,14 +257,17 @@ func (w *writer) container(dst []byte, t *Type, v any) []byte {
 		}
 		return append(dst, '}')
 	case *Tuple:
-		open, shut := "(", byte(')')
-		if w.java {
+		open, comma, shut := "(", ", ", byte(')')
+		switch {
+		case w.java:
 			open, shut = "+I[", ']'
+		case w.legacy:
+			comma = ","
 		}
 		dst = append(dst, open...)
 		for i := range v.Fields {
 			if i > 0 {
-				dst = append(dst, ", "...)
+				dst = append(dst, comma...)
 			}
 			dst = w.nested(dst, &t.Fields[i].Type, &v.Fields[i])
 		}
