@@ -150,9 +150,44 @@ func newOperator(s *opSpec) (op.Operator, error) {
 			}), nil
 		}
 	case *plan.Limit:
+		if updates(in()) {
+			return op.NewTopN(op.Ranking{
+				In: in().Fields, From: n.Offset + 1, To: n.Offset + n.Limit, ToColumn: -1, Retract: true,
+				UpdateBefore: n.Mode.Has(types.UpdateBefore), TTL: n.TTL,
+			}), nil
+		}
 		return op.NewLimit(n.Offset, n.Limit), nil
 	}
-	return nil, fmt.Errorf("operator %s cannot run here yet", s.name)
+	return nil, fmt.Errorf("%s is not supported yet", construct(s.node))
+}
+
+// Runs tells why a node cannot be run, nil if it can. The planner refuses plans with such nodes.
+func Runs(n plan.Node, batch bool) error {
+	switch n.(type) {
+	case *plan.Scan, *plan.Values, *plan.Collect, *plan.Exchange, *plan.Union:
+		return nil
+	}
+	for _, st := range stages(n) {
+		if st == stageWriter {
+			continue
+		}
+		if _, err := newOperator(&opSpec{node: n, stage: st, fields: n.Base().Fields, batch: batch}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// construct is what of SQL a node that cannot be run stands for.
+func construct(n plan.Node) string {
+	switch n := n.(type) {
+	case *plan.WindowTableFunction:
+		return "SESSION without an aggregation by window_start and window_end"
+	case *plan.GroupWindowAggregate:
+		return "a group window with table.exec.emit.*"
+	default:
+		return n.Base().Kind
+	}
 }
 
 func lookupJoin(n *plan.LookupJoin) op.LookupJoining {

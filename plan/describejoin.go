@@ -71,8 +71,19 @@ func (d *describer) lookup(n *LookupJoin, in []types.Field) {
 		}
 	}
 	d.add("lookup", strings.Join(keys, ", "))
-	if n.Cond != nil {
-		d.add("joinCondition", d.expr(n.Cond))
+	var where, both []expr.Expr // of the table alone, and the rest
+	for _, c := range expr.Conjuncts(n.Cond) {
+		if sideOf(c, len(in)) == rightSide {
+			where = append(where, c)
+		} else {
+			both = append(both, c)
+		}
+	}
+	if where != nil {
+		d.add("where", d.expr(expr.NewAnd(where...)))
+	}
+	if both != nil {
+		d.add("joinCondition", d.expr(expr.NewAnd(both...)))
 	}
 	d.add("select", names(n.Fields))
 	if n.Materialize {

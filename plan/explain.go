@@ -60,7 +60,6 @@ func (x *explanation) wants(d sql.ExplainDetail) bool { return slices.Contains(x
 // plan plans the statement of an EXPLAIN.
 func (x *explanation) plan(p *Planner, stmt sql.Stmt) error {
 	pl := p.begin()
-	pl.explain = true
 	var roots []Node
 	switch s := stmt.(type) {
 	case *sql.Query:

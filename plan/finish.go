@@ -78,20 +78,29 @@ func (p *planning) finish(roots []Node, name, text string) (*Graph, error) {
 	number(g)
 	stateIDs(g)
 	origins(g)
+	if err := p.determined(g); err != nil {
+		return nil, err
+	}
 	return g, p.runnable(g)
 }
 
 // runnable refuses operators that cannot be run.
 func (p *planning) runnable(g *Graph) error {
-	if p.Runs == nil || p.explain {
+	if p.Runs == nil {
 		return nil
 	}
 	for _, n := range g.Nodes {
-		if !p.Runs(n.Base().Kind) {
-			return refuseAt(n, "%s is not supported yet.", n.Base().Kind).Cure("EXPLAIN shows the plan.")
+		if err := p.Runs(n, p.batch); err != nil {
+			return refuseAt(n, "%s", sentence(err))
 		}
 	}
 	return nil
+}
+
+// sentence makes a sentence of an error.
+func sentence(err error) string {
+	text := err.Error()
+	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
 // checkMiniBatch refuses mini-batches without their bounds.

@@ -64,6 +64,10 @@ func (r *hintReader) fail(format string, args ...any) {
 	}
 }
 
+func (r *hintReader) unreadable(key string) {
+	r.fail("Invalid LOOKUP hint options: Could not parse value '%s' for key '%s'.", r.given[key], key)
+}
+
 // choice tells which of two words is given, nil for none.
 func (r *hintReader) choice(key, no, yes string) *bool {
 	v, ok := r.given[key]
@@ -72,7 +76,7 @@ func (r *hintReader) choice(key, no, yes string) *bool {
 	}
 	is := strings.EqualFold(v, yes)
 	if !is && !strings.EqualFold(v, no) {
-		r.fail("Invalid LOOKUP hint option: %s is '%s', it should be '%s' or '%s'", key, v, no, yes)
+		r.unreadable(key)
 	}
 	return &is
 }
@@ -83,7 +87,9 @@ func (r *hintReader) positive(key string) int {
 		return 0
 	}
 	n, isNumber := atoi(v)
-	if !isNumber || n <= 0 {
+	if !isNumber {
+		r.unreadable(key)
+	} else if n <= 0 {
 		r.fail("Invalid LOOKUP hint option: %s value should be positive integer but was %s", key, v)
 	}
 	return n
@@ -96,7 +102,7 @@ func (r *hintReader) duration(key string) time.Duration {
 	}
 	d, err := connectors.ParseDuration(v)
 	if err != nil {
-		r.fail("Invalid LOOKUP hint option: %s: %s", key, err)
+		r.unreadable(key)
 	}
 	return d
 }
@@ -116,10 +122,11 @@ func (r *hintReader) retry() *lookup.Retry {
 		r.fail("Invalid LOOKUP hint: retry options can be both null or all not null")
 		return nil
 	}
-	for _, k := range [...][2]string{{"retry-predicate", "lookup_miss"}, {"retry-strategy", "fixed_delay"}} {
-		if v := r.given[k[0]]; !strings.EqualFold(v, k[1]) {
-			r.fail("Invalid LOOKUP hint option: unsupported %s '%s', only '%s' is supported currently", k[0], v, k[1])
-		}
+	if v := r.given["retry-predicate"]; !strings.EqualFold(v, "lookup_miss") {
+		r.fail("Invalid LOOKUP hint option: unsupported retry-predicate '%s', only 'lookup_miss' is supported currently", v)
+	}
+	if v := r.given["retry-strategy"]; !strings.EqualFold(v, "fixed_delay") {
+		r.unreadable("retry-strategy")
 	}
 	return &lookup.Retry{Delay: r.duration("fixed-delay"), Attempts: r.positive("max-attempts")}
 }

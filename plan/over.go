@@ -203,7 +203,7 @@ func (o *overing) window(k *overCall, w *sql.WindowSpec) error {
 	case "ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "LAG", "LEAD":
 		k.frame.Rows = true
 		if w.Frame != nil {
-			return refuse(nameError, w.Frame, "ROW/RANGE not allowed with RANK, DENSE_RANK, ROW_NUMBER, PERCENTILE_CONT/DISC or LAG/LEAD functions")
+			return refuse(nameError, w.Frame, "ROW/RANGE not allowed with RANK, DENSE_RANK or ROW_NUMBER functions")
 		}
 		if len(w.OrderBy) == 0 && k.call.Func.Name != "ROW_NUMBER" {
 			return refuse(nameError, w, "RANK or DENSE_RANK functions require ORDER BY clause in window specification")
@@ -248,6 +248,9 @@ func (o *overing) bound(k *overCall, b *sql.FrameBound, before bool) (int64, err
 		return 0, err
 	}
 	if (b.Kind == sql.Preceding) != before {
+		if !o.b.p.batch {
+			return 0, refuse(tableError, b, "OVER RANGE FOLLOWING windows are not supported yet.")
+		}
 		return 0, unsupported(b, "A frame that does not hold the current row is")
 	}
 	return n, nil
@@ -359,7 +362,7 @@ func (p *planning) checkOver(n *OverAggregate) error {
 	for _, a := range n.Aggs {
 		switch a.Func.Name {
 		case "LEAD", "NTILE", "PERCENT_RANK", "CUME_DIST":
-			return refuseAt(n, "OVER windows of streaming mode do not support %s.", a.Func.Name)
+			return refuseAt(n, "%s Function is not supported in stream mode.", a.Func.Name)
 		}
 	}
 	switch {

@@ -21,8 +21,8 @@ type Planner struct {
 	Formats    []connectors.Format
 	// Env gives the values of ${ENV:NAME} in table options; nil for none.
 	Env func(name string) (string, bool)
-	// Runs tells which kinds of nodes can be run; a plan with another one is refused at its place. nil for all.
-	Runs func(kind string) bool
+	// Runs tells why a node cannot be run; a plan with such a one is refused at its place, by EXPLAIN too. nil for all.
+	Runs func(n Node, batch bool) error
 	// Now is the time of constants that batch mode fixes at the start of a query; nil for time.Now.
 	Now func() time.Time
 	// Unfolded leaves constants to the run time. Results are the same: tests compare both.
@@ -32,9 +32,8 @@ type Planner struct {
 // planning is the planning of one statement.
 type planning struct {
 	*Planner
-	batch   bool
-	explain bool // the plan is shown, not run
-	zone    *time.Location
+	batch bool
+	zone  *time.Location
 	// views holds the names of the views that are being expanded, against views that hold themselves.
 	views   []catalog.Path
 	depth   int

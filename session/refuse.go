@@ -131,6 +131,10 @@ func (s *Session) notUpdatable(stmt sql.Stmt, table *sql.Name) error {
 		}
 		return err
 	}
+	if !s.batch() {
+		return catalog.Errorf(catalog.TableError, "%s statement is not supported for streaming mode now.", strings.Fields(stmt.String())[0]).
+			Node(stmt).Cure("Tables change through INSERT of a changelog.")
+	}
 	return unsupported(stmt, 1).Cure("Tables change through INSERT of a changelog; no connector takes single updates or deletes.")
 }
 

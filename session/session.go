@@ -152,7 +152,7 @@ func (s *Session) inSet(ctx context.Context, stmt sql.Stmt, text string) (*Resul
 func (s *Session) planner() *plan.Planner {
 	return &plan.Planner{
 		Catalog: s.opts.Catalog, Config: s.opts.Config, Connectors: s.opts.Connectors, Formats: s.opts.Formats,
-		Env: os.LookupEnv, Now: time.Now, Unfolded: s.opts.Unfolded,
+		Env: os.LookupEnv, Runs: exec.Runs, Now: time.Now, Unfolded: s.opts.Unfolded,
 	}
 }
 
