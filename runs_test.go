@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"runnel/catalog"
-	"runnel/connectors"
 	"runnel/connectors/blackhole"
 	"runnel/exec"
 	"runnel/internal/testkit"
@@ -114,7 +113,7 @@ func runsCase(t *testing.T, cluster *exec.Cluster, kind, stmt string, options ma
 	feed.Finish()
 	config := catalog.NewConfig()
 	o := session.Options{
-		Catalog: catalog.New(), Config: config, Formats: formatTable, Connectors: []connectors.Connector{feed.Connector(), blackhole.Connector()},
+		Catalog: catalog.New(), Config: config, Formats: formatTable, Connectors: append(feed.Connectors(), blackhole.Connector()),
 		Cluster: func() (*exec.Cluster, error) { return cluster, nil },
 	}
 	s := session.New(o)

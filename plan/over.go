@@ -201,7 +201,7 @@ func (o *overing) window(k *overCall, w *sql.WindowSpec) error {
 	k.frame = Frame{Before: -1}
 	switch k.call.Func.Name {
 	case "ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "LAG", "LEAD":
-		k.frame.Rows = true
+		k.frame.Rows = o.b.p.batch || k.call.Func.Name == "ROW_NUMBER"
 		if w.Frame != nil {
 			return refuse(nameError, w.Frame, "ROW/RANGE not allowed with RANK, DENSE_RANK or ROW_NUMBER functions")
 		}

@@ -118,8 +118,8 @@ func notLoaded(st *sql.AddJar) error {
 }
 
 // notUpdatable refuses UPDATE and DELETE: first for a table that cannot be read, as Flink does, which reads it to find the rows.
-func (s *Session) notUpdatable(stmt sql.Stmt, table *sql.Name) error {
-	text := "SELECT * FROM " + table.String()
+func (s *Session) notUpdatable(stmt sql.Stmt, name *sql.Name) error {
+	text := "SELECT * FROM " + name.String()
 	q, err := sql.Parse(text)
 	if err != nil {
 		return err
@@ -127,15 +127,22 @@ func (s *Session) notUpdatable(stmt sql.Stmt, table *sql.Name) error {
 	if _, err := s.planner().Query(q.(*sql.Query), text); err != nil {
 		var e *catalog.Error
 		if errors.As(err, &e) {
-			e.At = sql.Span{From: table.Pos(), To: table.End()} // the place in the statement, not in the query
+			e.At = sql.Span{From: name.Pos(), To: name.End()} // the place in the statement, not in the query
 		}
 		return err
 	}
+	word := strings.Fields(stmt.String())[0]
 	if !s.batch() {
-		return catalog.Errorf(catalog.TableError, "%s statement is not supported for streaming mode now.", strings.Fields(stmt.String())[0]).
+		return catalog.Errorf(catalog.TableError, "%s statement is not supported for streaming mode now.", word).
 			Node(stmt).Cure("Tables change through INSERT of a changelog.")
 	}
-	return unsupported(stmt, 1).Cure("Tables change through INSERT of a changelog; no connector takes single updates or deletes.")
+	p, err := s.opts.Catalog.Resolve(name)
+	if err != nil {
+		return err
+	}
+	return catalog.Errorf(catalog.UnsupportedOp, "Can't perform %s operation of the table %s because the corresponding dynamic table sink has not yet "+
+		"implemented org.apache.flink.table.connector.sink.abilities.SupportsRowLevel%s.", strings.ToLower(word), p, word[:1]+strings.ToLower(word[1:])).
+		Node(stmt).Cure("Tables change through INSERT of a changelog; no connector takes single updates or deletes.")
 }
 
 // noProcedures is how Flink's in-memory catalog answers SHOW PROCEDURES and CALL.
