@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -57,6 +58,7 @@ var runsCases = map[string][]string{
 	"Deduplicate":       {"streaming SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) AS n FROM t) WHERE n = 1", "streaming SELECT k FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY pt) AS n FROM t) WHERE n = 1"},
 	"WindowRank":        {"streaming SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY v) AS n FROM w) WHERE n < 3"},
 	"WindowDeduplicate": {"streaming SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY ts DESC) AS n FROM w) WHERE n = 1"},
+	"Match":             {"SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES A.v AS av AFTER MATCH SKIP PAST LAST ROW PATTERN (A B) DEFINE A AS A.v > 1)"},
 	"Sort":              {"batch SELECT * FROM t ORDER BY v"},
 	"TemporalSort":      {"streaming SELECT * FROM t ORDER BY ts"},
 	"SortLimit":         {"SELECT * FROM t ORDER BY v LIMIT 2", "streaming SELECT * FROM u ORDER BY v LIMIT 2 OFFSET 1"},
@@ -192,24 +194,27 @@ func plansKind(t *testing.T, pl *plan.Planner, stmt, kind string) bool {
 
 // nodeKinds are the types of package plan that embed Info.
 func nodeKinds(t *testing.T) map[string]bool {
-	f, err := parser.ParseFile(token.NewFileSet(), "plan/graph.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files, _ := filepath.Glob("plan/*.go")
 	kinds := map[string]bool{}
-	ast.Inspect(f, func(n ast.Node) bool {
-		spec, ok := n.(*ast.TypeSpec)
-		if !ok {
-			return true
+	for _, name := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if s, ok := spec.Type.(*ast.StructType); ok {
-			for _, field := range s.Fields.List {
-				if id, ok := field.Type.(*ast.Ident); ok && len(field.Names) == 0 && id.Name == "Info" {
-					kinds[spec.Name.Name] = true
+		ast.Inspect(f, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok {
+				return true
+			}
+			if s, ok := spec.Type.(*ast.StructType); ok {
+				for _, field := range s.Fields.List {
+					if id, ok := field.Type.(*ast.Ident); ok && len(field.Names) == 0 && id.Name == "Info" {
+						kinds[spec.Name.Name] = true
+					}
 				}
 			}
-		}
-		return true
-	})
+			return true
+		})
+	}
 	return kinds
 }
