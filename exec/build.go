@@ -60,7 +60,7 @@ func newOperator(s *opSpec) (op.Operator, error) {
 		}
 	case *plan.Join:
 		spec := op.Joining{
-			Kind: op.JoinKind(n.Join), NullSafe: n.NullSafe, Cond: n.Cond,
+			Kind: op.JoinKind(n.Join), NullSafe: n.NullSafe, Cond: n.Cond, MiniBatch: op.MiniBatch(n.MiniBatch),
 			Left:  joinSide(in(), n.LeftKeys, n.LeftKey, n.LeftTTL),
 			Right: joinSide(n.Inputs[1].Base(), n.RightKeys, n.RightKey, n.RightTTL),
 		}

@@ -18,6 +18,9 @@ func (d *describer) join(n Node, in []types.Field) {
 		d.add("select", names(n.Fields))
 		d.add("leftInputSpec", inputSpec(n.LeftKey, n.LeftUnique))
 		d.add("rightInputSpec", inputSpec(n.RightKey, n.RightUnique))
+		if n.MiniBatch.Size > 0 {
+			d.add("miniBatch", "true")
+		}
 	case *IntervalJoin:
 		d.add("joinType", joinNames[n.Join])
 		d.add("windowBounds", fmt.Sprintf("isRowTime=%t, leftLowerBound=%d, leftUpperBound=%d, leftTimeIndex=%d, rightTimeIndex=%d",

@@ -130,9 +130,13 @@ func (p *planning) miniBatches(g *Graph) {
 	}
 	for _, root := range g.Sinks {
 		pure(root, func(n Node) Node {
-			switch n.(type) {
+			switch n := n.(type) {
 			case *GroupAggregate, *Deduplicate:
 				n.Base().MiniBatch = m
+			case *Join:
+				if n.Join != Semi && n.Join != Anti {
+					n.MiniBatch = m
+				}
 			}
 			return n
 		})

@@ -27,6 +27,7 @@ type Joining struct {
 	Left, Right JoinSide
 	Cond        expr.Expr // over left columns followed by right ones; nil for none
 	NullSafe    []bool    // per key: NULL equals NULL; nil for none
+	MiniBatch   MiniBatch // not of semi and anti joins
 }
 
 // Join joins all rows of two inputs that have come and were not taken back. Inner joins pass on the kind of the row that
@@ -44,6 +45,8 @@ type Join struct {
 	passed []int32
 	rows   []state.Row // matches of the current row, oldest first
 	out    output
+
+	bundle *joinBundle // nil without mini-batches
 
 	rowsOf [2]func(*types.Batch) error
 	markOf [2]func(int64) error
@@ -71,6 +74,9 @@ func (j *Join) Open(ctx *Context) error {
 	j.sides[0].counted = j.sides[0].outer || k == Semi || k == Anti
 	j.sides[1] = &regularSide{JoinSide: j.spec.Right, outer: k == Right || k == Full, first: len(j.spec.Left.Fields)}
 	j.sides[1].counted = j.sides[1].outer
+	if j.spec.MiniBatch.enabled() && k != Semi && k != Anti {
+		j.bundle = newJoinBundle(ctx, j.spec.MiniBatch, j.spec.Left, j.spec.Right)
+	}
 	for i, name := range [2]string{"left", "right"} {
 		s := j.sides[i]
 		s.keys = newBatchKeys(s.Fields, s.Keys, ctx.MaxParallelism)
@@ -83,6 +89,9 @@ func (j *Join) Open(ctx *Context) error {
 			return err
 		}
 		j.rowsOf[i] = func(b *types.Batch) error { return j.apply(i, b) }
+		if j.bundle != nil {
+			j.rowsOf[i] = func(b *types.Batch) error { return j.bundled(i, b) }
+		}
 		j.markOf[i] = func(ms int64) error { return j.advance(i, ms) }
 	}
 	j.fields = slices.Concat(j.spec.Left.Fields, j.spec.Right.Fields)
@@ -117,15 +126,20 @@ func (s *regularSide) open(ctx *Context, name string) error {
 
 // Process joins the rows of an input one by one.
 func (j *Join) Process(input int, b *types.Batch) error {
+	j.sweep()
+	if err := b.Segments(j.rowsOf[input], j.markOf[input]); err != nil {
+		return err
+	}
+	return j.out.flush()
+}
+
+// sweep drops rows whose time to live is over.
+func (j *Join) sweep() {
 	if ttl := j.sides[0].TTL + j.sides[1].TTL; ttl > 0 {
 		j.ctx.State.StartBatch()
 		j.sides[0].log.Sweep(sweepRows)
 		j.sides[1].log.Sweep(sweepRows)
 	}
-	if err := b.Segments(j.rowsOf[input], j.markOf[input]); err != nil {
-		return err
-	}
-	return j.out.flush()
 }
 
 func (j *Join) apply(input int, b *types.Batch) error {
