@@ -58,6 +58,7 @@ var runsCases = map[string][]string{
 	"Deduplicate":       {"streaming SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) AS n FROM t) WHERE n = 1", "streaming SELECT k FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY pt) AS n FROM t) WHERE n = 1"},
 	"WindowRank":        {"streaming SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY v) AS n FROM w) WHERE n < 3"},
 	"WindowDeduplicate": {"streaming SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY ts DESC) AS n FROM w) WHERE n = 1"},
+	"MiniBatchAssigner": {"mini SELECT * FROM t WHERE v > 1", "mini SELECT k, COUNT(*) FROM t GROUP BY k", "mini SELECT * FROM t FULL JOIN u ON t.k = u.k"},
 	"Match":             {"SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES A.v AS av AFTER MATCH SKIP PAST LAST ROW PATTERN (A B) DEFINE A AS A.v > 1)"},
 	"Sort":              {"batch SELECT * FROM t ORDER BY v"},
 	"TemporalSort":      {"streaming SELECT * FROM t ORDER BY ts"},
@@ -84,14 +85,15 @@ func TestRuns(t *testing.T) {
 	for kind, list := range runsCases {
 		for _, text := range list {
 			mode, stmt := "", text
-			for _, m := range []string{"streaming", "batch", "emit"} {
+			for _, m := range []string{"streaming", "batch", "emit", "mini"} {
 				if rest, ok := strings.CutPrefix(text, m+" "); ok {
 					mode, stmt = m, rest
 				}
 			}
 			if mode != "batch" {
 				t.Run(kind+"/streaming/"+stmt, func(t *testing.T) {
-					runsCase(t, cluster, kind, stmt, map[string]string{"table.exec.emit.early-fire.enabled": yes(mode == "emit"), "table.exec.emit.early-fire.delay": "0 s"})
+					runsCase(t, cluster, kind, stmt, map[string]string{"table.exec.emit.early-fire.enabled": yes(mode == "emit"), "table.exec.emit.early-fire.delay": "0 s",
+						"table.exec.mini-batch.enabled": yes(mode == "mini"), "table.exec.mini-batch.size": "2", "table.exec.mini-batch.allow-latency": "1 h"})
 				})
 			}
 			if mode == "" || mode == "batch" {

@@ -164,7 +164,7 @@ func newOperator(s *opSpec) (op.Operator, error) {
 // Runs tells why a node cannot be run, nil if it can. The planner refuses plans with such nodes.
 func Runs(n plan.Node, batch bool) error {
 	switch n.(type) {
-	case *plan.Scan, *plan.Values, *plan.Collect, *plan.Exchange, *plan.Union:
+	case *plan.Scan, *plan.Values, *plan.Collect, *plan.Exchange, *plan.Union, *plan.MiniBatchAssigner:
 		return nil
 	}
 	for _, st := range stages(n) {

@@ -90,7 +90,7 @@ func cut(g *plan.Graph, cfg *JobConfig) (*jobGraph, error) {
 	kinds := map[string]int{}
 	for _, n := range g.Nodes {
 		switch n.(type) {
-		case *plan.Exchange, *plan.Union:
+		case *plan.Exchange, *plan.Union, *plan.MiniBatchAssigner:
 			continue
 		}
 		var last *opSpec
@@ -179,6 +179,8 @@ func sources(n plan.Node, x *plan.Exchange, specs map[plan.Node]*opSpec) ([]*lin
 		if x == nil {
 			x = n
 		}
+		return sources(n.Inputs[0], x, specs)
+	case *plan.MiniBatchAssigner:
 		return sources(n.Inputs[0], x, specs)
 	case *plan.Union:
 		var all []*linkSpec

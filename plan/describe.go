@@ -53,6 +53,9 @@ func (d *describer) node(n Node) {
 	case *WatermarkAssigner:
 		d.add("rowtime", n.Fields[n.Mark.Column].Name)
 		d.add("watermark", d.expr(n.Mark.Expr))
+	case *MiniBatchAssigner:
+		d.add("interval", fmt.Sprintf("%dms", n.Interval.Milliseconds()))
+		d.add("mode", map[bool]string{true: "RowTime", false: "ProcTime"}[n.Rowtime])
 	case *ChangelogNormalize:
 		d.add("key", columnNames(in, n.Keys))
 	case *Exchange:

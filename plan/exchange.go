@@ -104,7 +104,7 @@ func (p *planning) parallelism(n Node) {
 		b.Parallelism = unionParallelism(n)
 	default:
 		b.Parallelism = b.Inputs[0].Base().Parallelism
-		if s, ok := b.Inputs[0].(*Scan); ok && s.Parallelism > 1 {
+		if s, ok := b.Inputs[0].(*Scan); ok && s.Parallelism > 1 && b.Kind != "MiniBatchAssigner" {
 			b.Parallelism = 0 // the source's own parallelism is its own
 		}
 	}

@@ -36,7 +36,11 @@ func (p *planning) physical(root Node) (Node, error) {
 	if err := p.replanSources(root); err != nil {
 		return nil, err
 	}
-	return p.infer(pure(root, p.exchanges))
+	root = pure(root, p.exchanges)
+	if !p.batch && p.Config.Bool("table.exec.mini-batch.enabled") {
+		root = p.assigners(root, procTicks)
+	}
+	return p.infer(root)
 }
 
 // finish turns the bound trees of a statement into its graph.

@@ -48,7 +48,7 @@ func keysOf(n Node, of func(i int) [][]int, ordered bool) [][]int {
 			return containing(of(0), n.Keys)
 		}
 		return of(0)
-	case *WatermarkAssigner, *DropUpdateBefore, *Sink, *Collect:
+	case *WatermarkAssigner, *MiniBatchAssigner, *DropUpdateBefore, *Sink, *Collect:
 		return of(0)
 	case *ChangelogNormalize:
 		return [][]int{n.Keys}

@@ -47,7 +47,7 @@ func stateWord(n Node) (word string, counts bool) {
 	switch n := n.(type) {
 	case *Sink:
 		return "Sink", false
-	case *Collect, *Calc, *Exchange, *Union, *Expand, *DropUpdateBefore, *Values, *Correlate:
+	case *Collect, *Calc, *Exchange, *Union, *Expand, *DropUpdateBefore, *Values, *Correlate, *MiniBatchAssigner:
 		return "", false
 	case *Scan:
 		table := n.Table.Name
