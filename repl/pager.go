@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -15,7 +16,8 @@ type pager struct {
 	top, left     int // first line and column that show
 }
 
-// page shows an answer of lines, the first fixed of which stay where they are, until the user leaves it.
+// page shows an answer of lines, the first fixed of which stay where they are, until the user leaves it. What showed last stays
+// on the terminal.
 func (s *Shell) page(ctx context.Context, text string, fixed int) error {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	p := &pager{head: lines[:fixed], lines: lines[fixed:]}
@@ -27,7 +29,9 @@ func (s *Shell) page(ctx context.Context, text string, fixed int) error {
 	out := s.Term.openView()
 	defer s.Term.closeView()
 	io.WriteString(out, "\x1b[?1049h\x1b[?25l")
-	defer io.WriteString(out, "\x1b[0m\x1b[?25h\x1b[?1049l")
+	defer func() {
+		io.WriteString(out, "\x1b[0m\x1b[?25h\x1b[?1049l"+strings.Join(p.shown(), "\r\n")+"\r\n")
+	}()
 	for {
 		p.width, p.height = k.size()
 		io.WriteString(out, p.frame())
@@ -71,16 +75,24 @@ func (p *pager) key(k string) (leave bool) {
 	return false
 }
 
+// shown gives the lines on the screen.
+func (p *pager) shown() []string {
+	lines := slices.Concat(p.head, p.lines[p.top:min(p.top+p.body(), len(p.lines))])
+	for i, l := range lines {
+		lines[i] = clip(shown(skip(l, p.left)), p.width)
+	}
+	return lines
+}
+
 // frame draws the screen.
 func (p *pager) frame() string {
 	var b strings.Builder
 	b.WriteString("\x1b[H")
-	last := min(p.top+p.body(), len(p.lines))
-	for _, l := range append(append([]string{}, p.head...), p.lines[p.top:last]...) {
-		b.WriteString(clip(shown(skip(l, p.left)), p.width) + "\x1b[K\r\n")
+	for _, l := range p.shown() {
+		b.WriteString(l + "\x1b[K\r\n")
 	}
 	b.WriteString("\x1b[J")
-	help := fmt.Sprintf(" Lines %d to %d of %d   Space Next Page   B Prev Page   Arrows Scroll   Q Quit ", p.top+1, last, len(p.lines))
+	help := fmt.Sprintf(" Lines %d to %d of %d   Space Next Page   B Prev Page   Arrows Scroll   Q Quit ", p.top+1, min(p.top+p.body(), len(p.lines)), len(p.lines))
 	fmt.Fprintf(&b, "\x1b[%d;1H%s%s%s", p.height, inverse, clip(help, p.width), plain)
 	return b.String()
 }
