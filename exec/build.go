@@ -38,9 +38,10 @@ func newOperator(s *opSpec) (op.Operator, error) {
 	case *plan.WatermarkAssigner:
 		return op.NewWatermarkAssigner(n.Fields, watermarkSpec(n.Mark)), nil
 	case *plan.WindowTableFunction:
-		if n.Window.Kind != plan.Session {
-			return op.NewWindowTableFunction(n.Fields, window(n.Window)), nil
+		if n.Window.Kind == plan.Session {
+			return op.NewSessionWindowFunction(in().Fields, n.Fields, n.Window.Partition, window(n.Window)), nil
 		}
+		return op.NewWindowTableFunction(n.Fields, window(n.Window)), nil
 	case *plan.GroupAggregate:
 		return op.NewGroupAggregate(op.Grouping{
 			In: in().Fields, Out: n.Fields, Keys: n.Keys, Aggs: n.Aggs, Retract: updates(in()),

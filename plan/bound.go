@@ -131,6 +131,10 @@ func (p *planning) rankState(n Node, ttl time.Duration, keep func(what string)) 
 		if n.Within > 0 {
 			b.Bound = "WITHIN: the rows of partial matches, until these are " + spanText(millis(n.Within)) + " old"
 		}
+	case *WindowTableFunction:
+		if n.Window.Kind == Session {
+			b.Bound = "the rows of sessions that are open: given out at their end"
+		}
 	case *WindowRank:
 		b.Bound = windowBound(n.Window)
 	case *WindowDeduplicate:

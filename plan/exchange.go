@@ -59,6 +59,8 @@ func partition(n Node) (keys []int, ok bool) {
 		return n.Keys, true
 	case *Match:
 		return n.Keys, true
+	case *WindowTableFunction:
+		return n.Window.Partition, n.Window.Kind == Session
 	}
 	return nil, false
 }

@@ -19,6 +19,7 @@ type SessionAggregate struct {
 	spec     Windowing
 	wall     wall
 	aggs     *aggregates
+	rows     *sessionRows // nil for an aggregate
 	keys     batchKeys
 	windows  *state.Table
 	accs     *state.Table
@@ -83,6 +84,11 @@ func (s *SessionAggregate) register(k *state.Keyed) error {
 	if s.timers, err = k.Timers(d); err != nil {
 		return err
 	}
+	if s.rows != nil {
+		d.Name, d.Format, d.Values = "rows", types.RowCodecVersion, rowInfos(s.spec.In)
+		s.accs, err = k.Table(d, state.TableSpec{Values: s.rows.values()})
+		return err
+	}
 	d.Name = "accumulators"
 	d.Values = s.aggs.infos()
 	s.accs, err = k.Table(d, state.TableSpec{Values: s.aggs.values})
@@ -140,6 +146,10 @@ func (s *SessionAggregate) row(b *types.Batch, k int, i int32, t int64) error {
 	}
 	g.ref, _ = g.m.Upsert(s.accKey(key, number))
 	g.words = g.m.Touch(g.ref)
+	if s.rows != nil {
+		s.rows.add(&g, b, i)
+		return nil
+	}
 	if b.Kind(i).Retract() {
 		return s.aggs.take(&g, b, k, i)
 	}
@@ -216,7 +226,9 @@ func (s *SessionAggregate) join(key state.Key, into, from uint64) error {
 		return nil
 	}
 	dst.words, src.words = m.Touch(dst.ref), m.Get(src.ref)
-	if err := s.aggs.merge(&dst, &src); err != nil {
+	if s.rows != nil {
+		s.rows.move(&dst, &src)
+	} else if err := s.aggs.merge(&dst, &src); err != nil {
 		return err
 	}
 	m.Delete(src.ref)
@@ -320,6 +332,11 @@ func (s *SessionAggregate) emit(key state.Key, start, end int64, number uint64) 
 		return nil
 	}
 	g.words = g.m.Get(g.ref)
+	if s.rows != nil {
+		err := s.rows.give(s, &g, start, end)
+		g.m.Delete(g.ref)
+		return err
+	}
 	if s.aggs.counted && g.words[0] == 0 {
 		g.m.Delete(g.ref)
 		return nil
