@@ -49,7 +49,7 @@ const boxedFactor = 4
 
 // memory is about the number of bytes of the rows.
 func (c *collected) memory() int64 {
-	width := int64(4) // its place in a permutation
+	width := int64(16 + 4) // its place while it is sorted
 	for _, col := range c.cols {
 		switch col.Phys() {
 		case types.PhysInt, types.PhysFloat:
@@ -71,16 +71,27 @@ func (c *collected) reset() {
 
 // sorted gives the row numbers in an order; rows with equal keys keep the order of their arrival.
 func (c *collected) sorted(by ordering) []int32 {
-	perm := make([]int32, c.n)
-	for i := range perm {
-		perm[i] = int32(i)
+	type place struct {
+		prefix uint64
+		row    int32
 	}
-	slices.SortFunc(perm, func(a, b int32) int {
-		if d := by.compare(c.cols, a, c.cols, b); d != 0 {
+	places := make([]place, c.n)
+	for i := range places {
+		places[i] = place{by.prefix(c.cols, int32(i)), int32(i)}
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		if a.prefix != b.prefix {
+			return cmp.Compare(a.prefix, b.prefix)
+		}
+		if d := by.compare(c.cols, a.row, c.cols, b.row); d != 0 {
 			return d
 		}
-		return cmp.Compare(a, b)
+		return cmp.Compare(a.row, b.row)
 	})
+	perm := make([]int32, c.n)
+	for i, p := range places {
+		perm[i] = p.row
+	}
 	return perm
 }
 

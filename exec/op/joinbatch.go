@@ -3,6 +3,7 @@ package op
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"runnel/expr"
@@ -186,6 +187,11 @@ func (j *BatchJoin) part(left, right *rowRun) error {
 	built, probed := right, left
 	if left != nil && (right == nil || left.bytes < right.bytes) {
 		build, probe, built, probed = probe, build, left, right
+	}
+	for _, r := range []*rowRun{built, probed} {
+		if r != nil && r.rows > math.MaxInt32 {
+			return fmt.Errorf("%s: %d rows that may have one key are more than a join can number", j.ctx.Name, r.rows)
+		}
 	}
 	j.matched = j.matched[:0]
 	var in runReader

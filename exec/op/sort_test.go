@@ -108,3 +108,37 @@ func TestSortLimitBeyondTheEnd(t *testing.T) {
 		end
 			watermark max`)
 }
+
+// The prefix of a row never contradicts its order.
+func TestSortPrefix(t *testing.T) {
+	f := fieldsOf("s string, i bigint, w wide, d double")
+	b := types.NewBatch(f)
+	r := random(88172645463325252)
+	texts := []string{"", "\x00", "a", "ab", "abcdefgh", "abcdefghi", "abcdefg\xff", "é", "\xff\xff"}
+	for range 300 {
+		if r.next(5) == 0 {
+			for _, c := range b.Cols {
+				c.AppendNull()
+			}
+		} else {
+			n := r.next(1<<31) * (r.next(3) - 1) << r.next(33)
+			b.Cols[0].AppendStr(texts[r.next(len(texts))])
+			b.Cols[1].AppendInt(n)
+			b.Cols[2].AppendWide(types.Int128{Hi: n, Lo: uint64(r.next(10))})
+			b.Cols[3].AppendFloat(float64(n))
+		}
+		b.Push(types.Insert)
+	}
+	for _, key := range []string{"s", "i", "w", "d"} {
+		for _, form := range []string{"", " desc", " nulls last", " desc nulls last"} {
+			o := ordering(keysOf(f, key+form))
+			for i := range int32(b.Len) {
+				for j := range int32(b.Len) {
+					if o.prefix(b.Cols, i) < o.prefix(b.Cols, j) && o.compare(b.Cols, i, b.Cols, j) >= 0 {
+						t.Fatalf("%s%s: the prefix of row %d is smaller than that of %d, the row is not", key, form, i, j)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -29,6 +30,7 @@ const spillBlock = 64 << 10
 // the file is not used twice.
 type spillSpace struct {
 	Spill
+	ctx     context.Context // ends reading
 	name    string
 	file    SpillFile
 	end     int64
@@ -38,7 +40,7 @@ type spillSpace struct {
 }
 
 func newSpillSpace(ctx *Context) *spillSpace {
-	s := &spillSpace{Spill: ctx.Spill, name: ctx.Name}
+	s := &spillSpace{Spill: ctx.Spill, ctx: ctx.Ctx, name: ctx.Name}
 	if ctx.Counter != nil {
 		s.spilled = ctx.Counter("numBytesSpilled")
 	}
@@ -209,6 +211,9 @@ func (r *runReader) ended() bool {
 func (r *runReader) block() (more bool, err error) {
 	if r.ended() {
 		return false, nil
+	}
+	if err := r.run.space.ctx.Err(); err != nil {
+		return false, err
 	}
 	r.next++
 	if r.next > len(r.run.blocks) {

@@ -185,7 +185,7 @@ func (brokenFile) Close() error                       { return nil }
 func TestSpillDiskFull(t *testing.T) {
 	f := fieldsOf("k string, v int, w string")
 	o := NewSort(f, keysOf(f, "v"))
-	ctx := &Context{Name: "Sort[3]", Out: &gathered{}, Spill: Spill{Memory: 1024, Create: func() (SpillFile, error) { return brokenFile{}, nil }}}
+	ctx := &Context{Ctx: context.Background(), Name: "Sort[3]", Out: &gathered{}, Spill: Spill{Memory: 1024, Create: func() (SpillFile, error) { return brokenFile{}, nil }}}
 	if err := o.Open(ctx); err != nil {
 		t.Fatal(err)
 	}
