@@ -85,7 +85,7 @@ func readStatements(t *testing.T, file string) []recordedStatement {
 func recordingSession(t *testing.T) *session.Session {
 	t.Helper()
 	k := kafka.New(kafka.Config{Formats: formatTable, Dir: t.TempDir()})
-	cluster := exec.New(exec.Options{Slots: 8, Dir: t.TempDir(), Stdout: io.Discard, Stderr: io.Discard})
+	cluster := exec.New(exec.Options{Slots: 8, Check: true, Dir: t.TempDir(), Stdout: io.Discard, Stderr: io.Discard})
 	t.Cleanup(func() {
 		if err := errors.Join(cluster.Close(context.Background()), k.Close()); err != nil {
 			t.Error(err)

@@ -96,7 +96,7 @@ type asker struct {
 // newAsker makes one; unfolded leaves constants to the run time.
 func newAsker(t *testing.T, unfolded bool) *asker {
 	t.Helper()
-	c := exec.New(exec.Options{Slots: 8, Dir: t.TempDir()})
+	c := exec.New(exec.Options{Slots: 8, Check: true, Dir: t.TempDir()})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()

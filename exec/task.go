@@ -10,6 +10,7 @@ import (
 
 	"runnel/connectors"
 	"runnel/exec/op"
+	"runnel/plan"
 	"runnel/types"
 )
 
@@ -145,9 +146,22 @@ func (t *task) context(n *node) *op.Context {
 	c.Log = t.run.log.With("operator", n.spec.name, "subtask", t.subtask)
 	c.WakeAt, c.Wake = n.wakeAt, n.wake
 	if t.run.job.cluster.opts.Check {
-		c.Out = op.NewChecker(n, op.Check{Fields: n.spec.fields, Mode: n.spec.node.Base().Mode})
+		c.Out = op.NewChecker(n, op.Check{Fields: n.spec.fields, Mode: n.spec.node.Base().Mode, Pairs: pairs(n.spec.node)})
 	}
 	return c
+}
+
+// pairs reports whether an operator gives every -U with its +U right behind it.
+func pairs(n plan.Node) bool {
+	switch n := n.(type) {
+	case *plan.GroupAggregate, *plan.ChangelogNormalize:
+		return true
+	case *plan.Deduplicate:
+		return n.Last
+	case *plan.Rank:
+		return n.Number
+	}
+	return false
 }
 
 // env makes what a connector sees of the engine.

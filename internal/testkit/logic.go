@@ -140,26 +140,12 @@ type player struct {
 func Play(t Test, v Variant, s Setting) (logs Logs, err error) {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), patience, errors.New("the test hangs"))
 	defer cancel()
-	p := &player{
-		test: t, v: v, dir: s.Dir, capture: NewCapture(), config: catalog.NewConfig(), clock: newTestClock(), events: newEventLog(),
-		feed: NewFeed(t.Script.Steps[:t.At], v.Parallelism == 1 && v.Break == Straight, s.Formats),
-	}
-	poll := 3
-	if v.Plain() || v.Batch {
-		poll = 0
-	}
-	p.cluster = exec.New(exec.Options{Slots: 8, Dir: filepath.Join(p.dir, "data"), Clock: p.clock, Stdout: &p.out, Stderr: &p.out, PollRows: poll, Check: true})
+	p, done := open(t, v, s)
 	defer func() {
-		if cerr := p.cluster.Close(ctx); err == nil && cerr != nil {
+		if cerr := done(ctx); err == nil && cerr != nil {
 			err = cerr
 		}
 	}()
-	p.cluster.Subscribe(p.events.add)
-	p.session = session.New(session.Options{
-		Catalog: catalog.New(), Config: p.config, Formats: s.Formats,
-		Connectors: append(append(p.feed.Connectors(), p.capture.Connector()), s.Connectors...),
-		Cluster:    func() (*exec.Cluster, error) { return p.cluster, nil },
-	})
 	if err := p.setUp(ctx); err != nil {
 		return p.logs, err
 	}
@@ -169,6 +155,26 @@ func Play(t Test, v Variant, s Setting) (logs Logs, err error) {
 		return p.logs, context.Cause(ctx)
 	}
 	return p.logs, nil
+}
+
+// open makes a cluster and a session for a test; done closes them.
+func open(t Test, v Variant, s Setting) (p *player, done func(context.Context) error) {
+	p = &player{
+		test: t, v: v, dir: s.Dir, capture: NewCapture(), config: catalog.NewConfig(), clock: newTestClock(), events: newEventLog(),
+		feed: NewFeed(t.Script.Steps[:t.At], v.Parallelism == 1 && v.Break == Straight, s.Formats),
+	}
+	poll := 3
+	if v.Plain() || v.Batch {
+		poll = 0
+	}
+	p.cluster = exec.New(exec.Options{Slots: 8, Dir: filepath.Join(p.dir, "data"), Clock: p.clock, Stdout: &p.out, Stderr: &p.out, PollRows: poll, Check: true})
+	p.cluster.Subscribe(p.events.add)
+	p.session = session.New(session.Options{
+		Catalog: catalog.New(), Config: p.config, Formats: s.Formats,
+		Connectors: append(append(p.feed.Connectors(), p.capture.Connector()), s.Connectors...),
+		Cluster:    func() (*exec.Cluster, error) { return p.cluster, nil },
+	})
+	return p, p.cluster.Close
 }
 
 // setUp executes the statements before the test, those aside that are tests themselves.
