@@ -31,6 +31,12 @@ var nexmarkCases = []nexmarkCase{
 		return cells(b.auction, b.bidder, b.price, at, b.extra, nexmarkTime(b.at, "2006-01-02"), nexmarkTime(b.at, "15:04"))
 	})},
 	{query: "q11", rate: 300, rows: userSessions},
+	{query: "q13", rate: 1000, rows: eachBid(func(b nexmarkBid) string {
+		if b.auction%10000%3 == 0 {
+			return ""
+		}
+		return cells(b.auction, b.bidder, b.price, shownTime(b.at), fmt.Sprint("side ", b.auction%10000))
+	})},
 	{query: "q14", rate: 1, rows: eachBid(calculation)},
 	{query: "q15", rate: 1000, rows: statistics(func(b nexmarkBid) string { return nexmarkTime(b.at, "2006-01-02") }, false)},
 	{query: "q16", rate: 100, rows: statistics(func(b nexmarkBid) string { return cells(b.channel, nexmarkTime(b.at, "2006-01-02")) }, true)},

@@ -197,6 +197,7 @@ func runNexmark(t *testing.T, c nexmarkCase, e *nexmarkEvents, options map[strin
 	if batch {
 		setting.Set = append(setting.Set, [2]string{"execution.runtime-mode", "batch"})
 	}
+	writeSideInput(t, dir)
 	text := strings.ReplaceAll(nexmarkText(t, c.query, options), "/tmp/nexmark-", dir+"/")
 	o, err := testkit.Run(setting, text)
 	if err == nil {
@@ -232,6 +233,23 @@ func runNexmark(t *testing.T, c nexmarkCase, e *nexmarkEvents, options map[strin
 	}
 	slices.Sort(rows)
 	return rows
+}
+
+// writeSideInput writes the file that q13 looks up: a line for each remainder of an auction's id, every third one left out.
+func writeSideInput(tb testing.TB, dir string) {
+	tb.Helper()
+	var lines strings.Builder
+	for key := range 10_000 {
+		if key%3 != 0 {
+			fmt.Fprintf(&lines, "%d,side %d\n", key, key)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "side-input"), 0o755); err != nil {
+		tb.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "side-input", "side_input.csv"), []byte(lines.String()), 0o644); err != nil {
+		tb.Fatal(err)
+	}
 }
 
 func compareRows(t *testing.T, got, want []string) {

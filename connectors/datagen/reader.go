@@ -3,7 +3,6 @@ package datagen
 import (
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"runnel/connectors"
@@ -13,18 +12,15 @@ import (
 // tick is the shortest pause between two batches of a source that is ahead of its rate.
 const tick = 20 * time.Millisecond
 
-// reader makes rows when it is polled. Its only helper is a timer that wakes the engine.
+// reader makes rows when it is polled.
 type reader struct {
 	*source
 	now    func() time.Time
-	wake   func()
+	alarm  *connectors.Alarm
 	gens   []generator
 	splits []*running
 	next   int // the split to poll first
 	out    *types.Batch
-
-	mu    sync.Mutex
-	timer *time.Timer
 }
 
 // running is an assigned split with its pace.
@@ -37,7 +33,7 @@ type running struct {
 }
 
 func (s *source) read(env connectors.Env, wake func()) (connectors.Reader, error) {
-	r := &reader{source: s, now: env.Now, wake: wake, out: types.NewBatch(s.fields)}
+	r := &reader{source: s, now: env.Now, alarm: connectors.NewAlarm(wake), out: types.NewBatch(s.fields)}
 	random := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	for _, f := range s.fields {
 		g, err := newGenerator(f, s.options)
@@ -92,7 +88,7 @@ func (r *reader) Poll() (connectors.Polled, error) {
 		}
 	}
 	if len(r.splits) > 0 {
-		r.sleep()
+		r.alarm.After(max(time.Duration(float64(time.Second)/float64(r.rate)), tick)) // when the next row is due
 	}
 	return connectors.Polled{}, nil
 }
@@ -108,17 +104,6 @@ func (r *reader) make(s *running, n int) {
 	s.paced += int64(n)
 }
 
-// sleep wakes the engine when the next row is due.
-func (r *reader) sleep() {
-	pause := time.Duration(float64(time.Second) / float64(r.rate))
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.timer != nil {
-		r.timer.Stop()
-	}
-	r.timer = time.AfterFunc(max(pause, tick), r.wake)
-}
-
 func (r *reader) Snapshot() ([]connectors.Split, error) {
 	splits := make([]connectors.Split, len(r.splits))
 	for i, s := range r.splits {
@@ -128,11 +113,7 @@ func (r *reader) Snapshot() ([]connectors.Split, error) {
 }
 
 func (r *reader) Close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.timer != nil {
-		r.timer.Stop()
-	}
+	r.alarm.Stop()
 	return nil
 }
 

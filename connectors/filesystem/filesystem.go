@@ -40,6 +40,7 @@ func Connector(formats func(string) (connectors.Format, bool)) connectors.Connec
 		Formats:  []string{format.Key},
 		Metadata: func(*connectors.Table) []connectors.Metadata { return metadata },
 		Source:   f.source,
+		Lookup:   f.lookup,
 		Sink:     f.sink,
 	}
 }

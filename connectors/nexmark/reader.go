@@ -1,7 +1,6 @@
 package nexmark
 
 import (
-	"sync"
 	"time"
 
 	"runnel/connectors"
@@ -11,19 +10,16 @@ import (
 // tick is the shortest pause of a source that is ahead of its rate.
 const tick = 10 * time.Millisecond
 
-// reader makes events when it is polled. Its only helper is a timer that wakes the engine.
+// reader makes events when it is polled.
 type reader struct {
 	*source
 	now    func() time.Time
-	wake   func()
+	alarm  *connectors.Alarm
 	gen    *generator
 	splits []*running
 	out    *types.Batch
 	boxes  []*box // by column: nil for one that is read as no ROW
 	most   int
-
-	mu    sync.Mutex
-	timer *time.Timer
 }
 
 // running is an assigned split. Under a limited rate the event time since from must not run ahead of the clock since begin.
@@ -36,7 +32,7 @@ type running struct {
 }
 
 func (s *source) read(env connectors.Env, wake func()) (connectors.Reader, error) {
-	r := &reader{source: s, now: env.Now, wake: wake, gen: newGenerator(&s.config, s.texts()), out: types.NewBatch(s.fields), most: types.BatchRows}
+	r := &reader{source: s, now: env.Now, alarm: connectors.NewAlarm(wake), gen: newGenerator(&s.config, s.texts()), out: types.NewBatch(s.fields), most: types.BatchRows}
 	if env.MaxRows > 0 {
 		r.most = min(r.most, env.MaxRows)
 	}
@@ -122,7 +118,7 @@ func (r *reader) due(s *running, n int) int {
 		n--
 	}
 	if n == 0 && most > 0 {
-		r.sleep(time.Duration(r.gen.times[0]-until) * time.Millisecond)
+		r.alarm.After(max(time.Duration(r.gen.times[0]-until)*time.Millisecond, tick))
 	}
 	return n
 }
@@ -149,16 +145,6 @@ func (r *reader) make(n int) {
 	r.out.Len = n
 }
 
-// sleep wakes the engine after a while.
-func (r *reader) sleep(pause time.Duration) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.timer != nil {
-		r.timer.Stop()
-	}
-	r.timer = time.AfterFunc(max(pause, tick), r.wake)
-}
-
 func (r *reader) Snapshot() ([]connectors.Split, error) {
 	splits := make([]connectors.Split, len(r.splits))
 	for i, s := range r.splits {
@@ -168,11 +154,7 @@ func (r *reader) Snapshot() ([]connectors.Split, error) {
 }
 
 func (r *reader) Close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.timer != nil {
-		r.timer.Stop()
-	}
+	r.alarm.Stop()
 	return nil
 }
 
