@@ -180,8 +180,12 @@ func (s *SessionAggregate) place(key state.Key, t int64) (number uint64, ok bool
 	} else {
 		e = set.Prev(e)
 	}
-	if e != 0 && start >= s.start(set, e) && end <= int64(set.Get(e)[sessionEnd]) {
-		return set.Get(e)[sessionNumber], true, nil // the commonest case: nothing changes
+	if e != 0 && start >= s.start(set, e) && start <= int64(set.Get(e)[sessionEnd]) {
+		// The commonest case: at most the end moves. No window behind it begins before the new end.
+		if end > int64(set.Get(e)[sessionEnd]) {
+			set.Touch(e)[sessionEnd] = uint64(end)
+		}
+		return set.Get(e)[sessionNumber], true, nil
 	}
 	number, joined := uint64(t), false
 	for e != 0 && int64(set.Get(e)[sessionEnd]) >= t {
