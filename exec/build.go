@@ -25,7 +25,7 @@ func newOperator(s *opSpec) (op.Operator, error) {
 			return op.NewUpsertMaterializer(n.Fields, n.PrimaryKey, n.InputKey, n.TTL), nil
 		}
 	case *plan.ChangelogNormalize:
-		return op.NewChangelogNormalize(n.Fields, n.Keys, n.Mode.Has(types.UpdateBefore), n.TTL), nil
+		return op.NewChangelogNormalize(n.Fields, n.Keys, n.Mode.Has(types.UpdateBefore), n.TTL, op.MiniBatch(n.MiniBatch)), nil
 	case *plan.Deduplicate:
 		return op.NewDeduplicate(op.Deduplication{
 			In: n.Fields, Keys: n.Keys, Time: n.Time, Rowtime: n.Rowtime, Last: n.Last, UpdateBefore: n.Mode.Has(types.UpdateBefore),

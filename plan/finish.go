@@ -135,7 +135,7 @@ func (p *planning) miniBatches(g *Graph) {
 	for _, root := range g.Sinks {
 		pure(root, func(n Node) Node {
 			switch n := n.(type) {
-			case *GroupAggregate, *Deduplicate:
+			case *GroupAggregate, *Deduplicate, *ChangelogNormalize:
 				n.Base().MiniBatch = m
 			case *Join:
 				if n.Join != Semi && n.Join != Anti {
