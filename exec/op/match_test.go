@@ -1,6 +1,7 @@
 package op
 
 import (
+	"fmt"
 	"testing"
 
 	"runnel/expr"
@@ -168,6 +169,25 @@ func TestMatchSkipErrors(t *testing.T) {
 		watermark 2000
 			error: Could not skip to first element of a match.
 	`)
+}
+
+// A match may have more rows than a batch, and an aggregate more than its arguments as they are.
+func TestMatchOfManyRows(t *testing.T) {
+	r, s := matchRig(t, "rowtime", 0, matchVar(t, "A", 1, -1, 0, 10), matchVar(t, "B", 1, 1, 10, 20))
+	s.Skip = expr.SkipPastLastRow
+	s.Columns[2].Args[0] = call(t, s.In, "*", "v", 2)
+	p := newPlayer(t, r, 1)
+	const n = 2000
+	for i := range n {
+		p.take(parseTrace(t, fmt.Sprintf("+I a 1 %d", i))[0])
+		if i == n/2 {
+			p.restart(1, func() {})
+		}
+	}
+	for _, s := range parseTrace(t, fmt.Sprintf("+I a 11 %d\nwatermark %d", n, n)) {
+		p.take(s)
+	}
+	p.verdict("the last row", []string{fmt.Sprintf("+I a 1 11 %d", 2*(n+11)), fmt.Sprintf("watermark %d", n)}, false)
 }
 
 // The state of a key goes when nothing but the beginning is left.

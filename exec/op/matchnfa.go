@@ -180,7 +180,7 @@ func (a *automaton) fresh() *partial { return &partial{state: a.start, start: no
 
 // row feeds a row. started tells whether a partial match begins with it.
 func (a *automaton) row(row uint64, time int64) (started bool, err error) {
-	var partials, matches queue
+	partials, matches := make(queue, 0, len(a.partials)+1), queue(nil)
 	for _, p := range a.partials {
 		if err := a.step(p, row, time); err != nil {
 			return false, err
@@ -217,28 +217,39 @@ func (a *automaton) step(p *partial, row uint64, time int64) error {
 			}
 		}
 	}
-	for _, e := range a.takes {
-		n := &partial{state: e.to, start: p.start, time: p.time, counts: make([]uint32, len(a.spec.Variables))}
-		copy(n.counts, p.counts)
-		n.counts[e.variable]++
-		if p.start == notStarted {
-			n.start, n.time = row, time
-		}
-		a.next = append(a.next, n)
+	begins := p.start == notStarted
+	for k, e := range a.takes {
 		ends, err := a.ends(e.to, p)
 		if err != nil {
 			return err
 		}
+		n := p // the last one goes on in its place
+		if begins || k < len(a.takes)-1 {
+			n = a.copyOf(p)
+		}
+		n.state = e.to
+		n.counts[e.variable]++
+		if begins {
+			n.start, n.time = row, time
+		}
+		a.next = append(a.next, n)
 		if ends {
-			done := *n
+			done := a.copyOf(n)
 			done.state = 0
-			a.next = append(a.next, &done)
+			a.next = append(a.next, done)
 		}
 	}
-	if p.start == notStarted {
+	if begins {
 		a.next = append(a.next, p)
 	}
 	return nil
+}
+
+func (a *automaton) copyOf(p *partial) *partial {
+	n := *p
+	n.counts = make([]uint32, len(a.spec.Variables))
+	copy(n.counts, p.counts)
+	return &n
 }
 
 func (a *automaton) open(e matchEdge, p *partial) (bool, error) {
