@@ -93,7 +93,8 @@ type asker struct {
 	rows    *testkit.Given
 }
 
-// newAsker makes one; unfolded leaves constants to the run time.
+// newAsker makes one; unfolded leaves constants to the run time and gives the tables' rows under selection vectors, among
+// NULLs.
 func newAsker(t *testing.T, unfolded bool) *asker {
 	t.Helper()
 	c := exec.New(exec.Options{Slots: 8, Check: true, Dir: t.TempDir()})
@@ -104,6 +105,7 @@ func newAsker(t *testing.T, unfolded bool) *asker {
 	})
 	s := setting(t)
 	a := &asker{config: catalog.NewConfig(), catalog: catalog.New(), rows: testkit.NewGiven()}
+	a.rows.Sparse = unfolded
 	a.session = session.New(session.Options{Catalog: a.catalog, Config: a.config, Connectors: append(s.Connectors, a.rows.Connector()),
 		Formats: s.Formats, Cluster: func() (*exec.Cluster, error) { return c, nil }, Unfolded: unfolded})
 	a.settle()

@@ -14,6 +14,10 @@ import (
 
 // Given is a connector of bounded tables whose rows a test gives: nothing about them is known while a query is planned.
 type Given struct {
+	// Sparse puts, in front of every row, one that is not selected: NULL where the column may be NULL. It is set before
+	// the connector is used.
+	Sparse bool
+
 	mu     sync.Mutex
 	tables map[string]*types.Batch
 }
@@ -54,6 +58,17 @@ func (r *Given) Connector() connectors.Connector {
 				Read: func(connectors.Env, func()) (connectors.Reader, error) {
 					b := types.NewBatch(q.Fields())
 					for i := range all.Len {
+						if r.Sparse {
+							for k, c := range q.Columns {
+								if all.Cols[c].Type.NotNull {
+									b.Cols[k].AppendFrom(all.Cols[c], int32(i))
+								} else {
+									b.Cols[k].AppendNull()
+								}
+							}
+							b.Push(types.Insert)
+							b.Sel = append(b.Sel, int32(b.Len))
+						}
 						for k, c := range q.Columns {
 							b.Cols[k].AppendFrom(all.Cols[c], int32(i))
 						}
