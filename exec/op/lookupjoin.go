@@ -34,9 +34,6 @@ type LookupKey struct {
 type LookupJoin struct {
 	single
 	lookupWork
-	held     heldRows
-	restored [][]byte
-
 	rowsOf func(*types.Batch) error
 	markOf func(int64) error
 }
@@ -57,49 +54,16 @@ func NewLookupJoin(spec LookupJoining) Operator {
 func (j *LookupJoin) Open(ctx *Context) error {
 	j.ctx = ctx
 	j.rowsOf, j.markOf = j.apply, func(ms int64) error { j.out.mark(ms); return nil }
-	if err := j.open(ctx); err != nil {
-		return err
-	}
-	var err error
-	if j.held, err = newHeldRows(ctx, j.spec.In, j.restored); err == nil && j.held.Len > 0 {
-		ctx.Wake()
-	}
-	return err
-}
-
-// Restore takes rows that an AsyncLookupJoin had under way.
-func (j *LookupJoin) Restore(snapshots [][]byte) error { j.restored = snapshots; return nil }
-
-// Snapshot has restored rows to save that were not looked at yet.
-func (j *LookupJoin) Snapshot() ([]byte, error) { return j.held.encode() }
-
-// OnWake joins restored rows.
-func (j *LookupJoin) OnWake() error { return j.resume() }
-
-func (j *LookupJoin) resume() error {
-	if j.held.Batch == nil || j.held.Len == 0 {
-		return nil
-	}
-	b := j.held.take()
-	if err := j.apply(b); err != nil {
-		return err
-	}
-	return j.out.flush()
+	return j.open(ctx)
 }
 
 // Process joins the rows of a batch.
 func (j *LookupJoin) Process(_ int, b *types.Batch) error {
-	if err := j.resume(); err != nil {
-		return err
-	}
 	if err := b.Segments(j.rowsOf, j.markOf); err != nil {
 		return err
 	}
 	return j.out.flush()
 }
-
-// EndInput joins restored rows that no other one came to push.
-func (j *LookupJoin) EndInput(int) error { return j.resume() }
 
 // Close closes the table.
 func (j *LookupJoin) Close() error { return j.close() }
