@@ -1,12 +1,13 @@
-package web
+package web_test
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -19,12 +20,13 @@ import (
 	"runnel/connectors/datagen"
 	"runnel/exec"
 	"runnel/session"
+	"runnel/web"
 )
 
 // rest is a server over a cluster with one endless job.
 type rest struct {
 	t       *testing.T
-	server  *httptest.Server
+	url     string
 	cluster *exec.Cluster
 	config  *catalog.Config
 	job     string
@@ -53,12 +55,15 @@ func newRest(t *testing.T) *rest {
 			r.job = res.JobID
 		}
 	}
-	web := New(Options{Cluster: r.cluster, Config: r.config, Log: slog.New(slog.DiscardHandler), Version: "test"})
-	r.server = httptest.NewServer(web.http.Handler)
+	l, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.url = "http://" + l.Addr().String()
+	server := web.New(web.Options{Cluster: r.cluster, Config: r.config, Log: slog.New(slog.DiscardHandler), Version: "test"})
+	server.Serve(l)
 	t.Cleanup(func() {
-		r.server.Close()
-		web.ops.close()
-		if err := r.cluster.Close(context.Background()); err != nil {
+		if err := errors.Join(server.Close(), r.cluster.Close(context.Background())); err != nil {
 			t.Error(err)
 		}
 	})
@@ -68,7 +73,7 @@ func newRest(t *testing.T) *rest {
 // call gives the status and the answer.
 func (r *rest) call(method, path, body string) (int, map[string]any) {
 	r.t.Helper()
-	req, err := http.NewRequest(method, r.server.URL+strings.ReplaceAll(path, ":job", r.job), strings.NewReader(body))
+	req, err := http.NewRequest(method, r.url+strings.ReplaceAll(path, ":job", r.job), strings.NewReader(body))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -136,7 +141,7 @@ func TestJobCalls(t *testing.T) {
 		path, field string
 		want        any
 	}{
-		{"/config", "flink-version", flinkVersion},
+		{"/config", "flink-version", "1.20.5"},
 		{"/config", "features.web-submit", false},
 		{"/overview", "slots-total", 4.0},
 		{"/overview", "slots-available", 2.0},
@@ -167,7 +172,7 @@ func TestJobCalls(t *testing.T) {
 func TestSecretsStayHidden(t *testing.T) {
 	r := newRest(t)
 	for _, path := range []string{"/jobmanager/config", "/jobs/" + r.job + "/config"} {
-		resp, err := http.Get(r.server.URL + path)
+		resp, err := http.Get(r.url + path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +267,7 @@ func TestBadCalls(t *testing.T) {
 		{"POST", "/jobs/:job/savepoints", "{", 400, "Request did not match expected format"},
 		{"POST", "/jobs/:job/savepoints", "{}", 400, `Config key \[execution.checkpointing.savepoint-dir\] is not set`},
 		{"POST", "/jobs/:job/stop", `{"targetDirectory":5}`, 400, "Request did not match expected format"},
-		{"POST", "/jobs/:job/stop", `"` + strings.Repeat("x", maxBody) + `"`, 400, "too large"},
+		{"POST", "/jobs/:job/stop", `"` + strings.Repeat("x", 1<<20) + `"`, 400, "too large"},
 		{"PATCH", "/jobs/:job?mode=stop", "", 308, `The termination mode "stop" has been removed`},
 		{"PATCH", "/jobs/:job?mode=explode", "", 400, "explode"},
 		{"DELETE", "/jobs/:job", "", 404, "Unable to load requested file"},
