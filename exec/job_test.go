@@ -302,6 +302,7 @@ func TestLimitEndsTheJob(t *testing.T) {
 			src := newMemSource(false).split("a", kvs(100, 3)...)
 			var k graphKit
 			x := k.exchange(k.scan("t", src, nil), plan.Singleton)
+			x.Base().Mode = types.InsertOnly
 			k.collect(k.add(&plan.Limit{Info: k.info("Limit", "limit", kvFields, x), Limit: limit}))
 			j := submit(t, c, k.graph(), JobConfig{Parallelism: par})
 			rows, err := readAll(t, j.Result())
@@ -315,7 +316,9 @@ func TestLimitEndsTheJob(t *testing.T) {
 	src, sink := newMemSource(false).split("a", kvs(100, 3)...), newMemSink(false)
 	var k graphKit
 	s := k.scan("t", src, nil)
-	k.sink(k.add(&plan.Limit{Info: k.info("Limit", "limit", kvFields, k.exchange(s, plan.Singleton)), Limit: 5}), "few", newMemSink(false))
+	x := k.exchange(s, plan.Singleton)
+	x.Base().Mode = types.InsertOnly
+	k.sink(k.add(&plan.Limit{Info: k.info("Limit", "limit", kvFields, x), Limit: 5}), "few", newMemSink(false))
 	k.sink(s, "all", sink)
 	j := submit(t, c, k.graph(), JobConfig{})
 	sink.await(100)

@@ -127,7 +127,7 @@ func (m *Map) drain(w *blobWriter, budget int, part uint8, name uint32) (left in
 		if err := w.record(int32(rec[0]>>groupShift&0xFFFF), rec); err != nil {
 			return budget, false, err
 		}
-		budget -= cost(rec)
+		budget -= cost(rec) + len(m.lay.bytes) // a text lies elsewhere: it is a miss of the cache of its own
 	}
 	return 0, false, nil
 }
