@@ -152,6 +152,9 @@ func (c *KeyCodec) encodeFixed(b *Batch, cols []int, sel []int32, k *Keys) {
 	for i := range k.Off {
 		k.Off[i] = uint32(i * w)
 	}
+	if n == 0 {
+		return
+	}
 	if w == 1 {
 		c.encodeWord(b.Cols[cols[0]], sel, k.Words)
 		for i, x := range k.Words {

@@ -134,6 +134,9 @@ func (j *Join) flushSide(input int) error {
 	b := types.NewBatch(f.fields)
 	var pairs []bool // the row and the next one are what a key lost and has got
 	give := func() error {
+		if b.Len == 0 {
+			return nil
+		}
 		err := j.applyFolded(my, other, b, pairs)
 		b.Reset()
 		pairs = pairs[:0]
