@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -581,16 +582,21 @@ func (p *pipeline) smaller(try func() bool) bool {
 	return false
 }
 
-// shrink makes the pipeline smaller as long as it fails, for half a minute at most, and says how it fails in the end.
+// failureCause tells failures apart: a panic, a hang, an error's class; other rows than wanted have none of them.
+var failureCause = regexp.MustCompile(`panic|hangs|[a-z]+(\.[a-z]+)+\.[A-Z]\w+`)
+
+// shrink makes the pipeline smaller as long as it fails for the same cause, for half a minute at most, and says how it fails
+// in the end.
 func (p *pipeline) shrink(why string, try func(*pipeline) string) (*pipeline, string) {
 	end := time.Now().Add(30 * time.Second)
-	for time.Now().Before(end) && p.smaller(func() bool {
+	for cause := failureCause.FindString(why); time.Now().Before(end) && p.smaller(func() bool {
 		w := try(p)
-		if w != "" {
-			why = w
+		if w == "" || failureCause.FindString(w) != cause {
+			return false
 		}
-		return w != ""
-	}) {
+		why = w
+		return true
+	}); {
 	}
 	return p, why
 }

@@ -2,7 +2,9 @@ package expr
 
 import (
 	"errors"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -54,7 +56,8 @@ func newMaker(r *rand.Rand, fields []types.Field) *maker {
 	functionTable.once.Do(loadFunctions)
 	m := &maker{r: r, fields: fields}
 	seen := map[*Function]bool{}
-	for _, f := range functionTable.index {
+	for _, name := range slices.Sorted(maps.Keys(functionTable.index)) { // the same ones in every run
+		f := functionTable.index[name]
 		if !seen[f] && !f.Nondeterministic && !f.Dynamic && f.Name != "CURRENT_WATERMARK" && f.Name != "OVERLAPS" {
 			seen[f] = true
 			m.funcs = append(m.funcs, f)
