@@ -144,28 +144,35 @@ func (j *Join) sweep() {
 
 func (j *Join) apply(input int, b *types.Batch) error {
 	my, other := j.sides[input], j.sides[1-input]
-	my.keys.encode(b)
-	other.log.Stage(my.keys.Hash, my.keys.group)
-	my.log.Stage(my.keys.Hash, my.keys.group)
+	j.stage(my, other, b)
 	for k, i := range b.Live() {
 		r := joinRow{b: b, i: i, kind: b.Kind(i), key: my.keys.at(k)}
 		if err := j.match(my, other, &r); err != nil {
 			return err
 		}
-		var err error
-		switch {
-		case j.spec.Kind == Semi || j.spec.Kind == Anti:
-			err = j.exists(my, other, &r)
-		case r.kind.Retract():
-			err = j.take(my, other, &r)
-		default:
-			err = j.add(my, other, &r)
-		}
-		if err != nil {
+		if err := j.meet(my, other, &r); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// stage prepares the look-ups of a batch in both logs.
+func (j *Join) stage(my, other *regularSide, b *types.Batch) {
+	my.keys.encode(b)
+	other.log.Stage(my.keys.Hash, my.keys.group)
+	my.log.Stage(my.keys.Hash, my.keys.group)
+}
+
+// meet joins a row with its partners, which are in j.rows.
+func (j *Join) meet(my, other *regularSide, r *joinRow) error {
+	switch {
+	case j.spec.Kind == Semi || j.spec.Kind == Anti:
+		return j.exists(my, other, r)
+	case r.kind.Retract():
+		return j.take(my, other, r)
+	}
+	return j.add(my, other, r)
 }
 
 // joinRow is the input row being joined.

@@ -160,23 +160,17 @@ func (j *Join) flushSide(input int) error {
 }
 
 func (j *Join) applyFolded(my, other *regularSide, b *types.Batch, pairs []bool) error {
-	my.keys.encode(b)
-	other.log.Stage(my.keys.Hash, my.keys.group)
-	my.log.Stage(my.keys.Hash, my.keys.group)
+	j.stage(my, other, b)
 	for i := int32(0); i < int32(b.Len); i++ {
 		r := joinRow{b: b, i: i, kind: b.Kind(i), key: my.keys.at(int(i))}
-		if err := j.match(my, other, &r); err != nil {
-			return err
-		}
-		var err error
+		err := j.match(my, other, &r)
 		switch {
+		case err != nil:
 		case pairs[i] && other.outer:
 			i++
 			err = j.swap(my, other, &r, &joinRow{b: b, i: i, kind: b.Kind(i), key: r.key})
-		case r.kind.Retract():
-			err = j.take(my, other, &r)
 		default:
-			err = j.add(my, other, &r)
+			err = j.meet(my, other, &r)
 		}
 		if err != nil {
 			return err
