@@ -18,7 +18,10 @@ func origins(g *Graph) {
 		b := n.Base()
 		var in []types.Field
 		for _, c := range b.Inputs {
-			in = append(in, c.Base().Fields...)
+			for _, f := range c.Base().Fields {
+				f.Name = f.Origin // as expressions over it are written
+				in = append(in, f)
+			}
 		}
 		b.Fields = slices.Clone(b.Fields)
 		for i := range b.Fields {
@@ -34,7 +37,7 @@ func sourceOf(n Node, i int, in []types.Field) string {
 	case *Scan:
 		return n.Table.Name + "." + f.Name
 	case *Calc:
-		return originText(n.Exprs[i], in)
+		return renamedBy(n.Exprs[i], in).String()
 	case *Union:
 		return unionOrigin(n, i)
 	case *GroupAggregate:
@@ -57,16 +60,6 @@ func sourceOf(n Node, i int, in []types.Field) string {
 		}
 	}
 	return n.Base().Kind + "." + f.Name
-}
-
-// originText is an expression over the origins of its columns.
-func originText(e expr.Expr, in []types.Field) string {
-	return expr.Rewrite(e, func(x expr.Expr) expr.Expr {
-		if c, ok := x.(*expr.Col); ok {
-			return &expr.Col{Index: c.Index, Name: in[c.Index].Origin, T: c.T}
-		}
-		return x
-	}).String()
 }
 
 // groupOrigin is the origin of the i-th column of an aggregation: a key, a call, or one of the window.
