@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+
+	"runnel/internal/recorded"
 )
 
 // judge says how our answer differs from the recorded one, "" when it agrees, and gives our answer.
@@ -45,7 +47,7 @@ func undone(value string) *string {
 	if value == `\N` {
 		return nil
 	}
-	s := unescape(value)
+	s := recorded.Unescape(value)
 	return &s
 }
 
@@ -100,7 +102,7 @@ func (r *recordedRow) UnmarshalJSON(b []byte) error {
 // judgeRows compares the rows of a table. Where some fail, each is asked alone, as the recording did.
 func (a *asker) judgeRows(e expression) (why, ours string) {
 	var want []recordedRow
-	if err := json.Unmarshal([]byte(unescape(e.value)), &want); err != nil {
+	if err := json.Unmarshal([]byte(recorded.Unescape(e.value)), &want); err != nil {
 		return "recorded value: " + err.Error(), ""
 	}
 	typ, rows, err := a.ask(e)

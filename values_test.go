@@ -17,6 +17,7 @@ import (
 
 	"runnel/catalog"
 	"runnel/exec"
+	"runnel/internal/recorded"
 	"runnel/internal/testkit"
 	"runnel/session"
 	"runnel/sql"
@@ -45,32 +46,12 @@ func loadExpressions(t *testing.T, name string) []expression {
 		}
 		for k := range c {
 			if k != 6 { // the value is undone when it is compared: \N is no text
-				c[k] = unescape(c[k])
+				c[k] = recorded.Unescape(c[k])
 			}
 		}
 		list = append(list, expression{c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8]})
 	}
 	return list
-}
-
-var (
-	escapes       = strings.NewReplacer(`\t`, "\t", `\n`, "\n", `\r`, "\r", `\\`, `\`)
-	unicodeEscape = regexp.MustCompile(`\\u[0-9a-f]{4}|\\\\`)
-)
-
-func unescape(s string) string {
-	if !strings.Contains(s, `\`) {
-		return s
-	}
-	s = unicodeEscape.ReplaceAllStringFunc(s, func(u string) string {
-		if u == `\\` {
-			return u
-		}
-		var n rune
-		fmt.Sscanf(u[2:], "%x", &n)
-		return string(n)
-	})
-	return escapes.Replace(s)
 }
 
 // query is the statement that asks for an expression.
