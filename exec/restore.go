@@ -300,6 +300,7 @@ type nowhere struct{}
 func (nowhere) Emit(*types.Batch) error         { return nil }
 func (nowhere) Watermark(int64) error           { return nil }
 func (nowhere) Idle(bool) error                 { return nil }
+func (nowhere) Buffer(size int) []byte          { return make([]byte, 0, size) }
 func (nowhere) Put(state.BlobRef, []byte) error { return nil }
 
 // identify asks sources and sinks which outside system they speak to; the answers are kept.

@@ -64,6 +64,9 @@ type queuedSink struct {
 	to   state.Sink
 }
 
+// Buffer gives a buffer of the store's.
+func (q queuedSink) Buffer(size int) []byte { return q.to.Buffer(size) }
+
 // Put queues a blob.
 func (q queuedSink) Put(ref state.BlobRef, data []byte) error {
 	return q.s.push(q.task.ctx, stored{ack: q.ack, sink: q.to, ref: ref, data: data})

@@ -21,6 +21,7 @@ type Attempt struct {
 	store *Store
 	place place
 	open  *openPlace
+	spare buffers
 
 	mu       sync.Mutex
 	begun    map[int64]*begun
@@ -67,6 +68,8 @@ type attemptSink struct {
 	subtask    uint16
 }
 
+func (s attemptSink) Buffer(size int) []byte { return s.a.spare.get(size) }
+
 func (s attemptSink) Put(ref BlobRef, data []byte) error {
 	key := blobKey{s.operator, s.subtask, ref.Checkpoint, ref.Seq}
 	s.a.mu.Lock()
@@ -78,7 +81,9 @@ func (s attemptSink) Put(ref BlobRef, data []byte) error {
 	if b == nil || ref.Checkpoint != s.checkpoint {
 		return fmt.Errorf("checkpoint %d of job %s: it has not begun or was aborted", s.checkpoint, s.a.place.job)
 	}
-	return s.a.open.kv.put(s.checkpoint, key.bytes(), data)
+	err := s.a.open.kv.put(s.checkpoint, key.bytes(), data)
+	s.a.spare.put(data)
+	return err
 }
 
 // Complete makes a checkpoint durable: first its blobs, then its metadata, then the mark that it is whole. After an

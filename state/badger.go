@@ -48,7 +48,7 @@ func (b badgerPlaces) path(p place) string {
 }
 
 func (b badgerPlaces) open(p place, create bool) (kv, error) {
-	kv := &badgerKV{path: b.path(p), batches: map[int64]*badger.WriteBatch{}, pieces: map[string]int{}}
+	kv := &badgerKV{path: b.path(p), batches: map[int64]*badger.WriteBatch{}, values: newSegments(b.path(p))}
 	if create {
 		return kv, nil // opened with the first write
 	}
@@ -105,26 +105,23 @@ func (b badgerPlaces) remove(p place) error {
 	return err
 }
 
-// badgerKV is one database. Blobs and metadata are values of at most pieceSize bytes; the first two bytes of the first
-// piece tell how many there are. The version of a value is its checkpoint.
+// badgerKV is one database: the index of the values, which lie in segments, and the marks of whole checkpoints. The version
+// of an entry is its checkpoint.
 type badgerKV struct {
-	path string
+	path   string
+	values *segments
 
 	mu      sync.Mutex
 	db      *badger.DB
 	batches map[int64]*badger.WriteBatch
-	pieces  map[string]int // keys with more than one piece
 }
-
-// pieceSize keeps values below the size from which Badger would put them into its value log, which never shrinks here.
-const pieceSize = 512 << 10
 
 // badgerOptions are the settings that were measured to matter: small tables in memory, no caches, no conflict detection,
 // one version, every write synced (Badger's Sync covers only the newest table in memory).
 func badgerOptions(path string) badger.Options {
 	return badger.DefaultOptions(path).WithLogger(nil).WithMetricsEnabled(false).WithDetectConflicts(false).
 		WithNumVersionsToKeep(1).WithCompression(options.None).WithBlockCacheSize(0).WithNumCompactors(2).
-		WithMemTableSize(16 << 20).WithNumMemtables(3).WithNumLevelZeroTables(3).WithValueLogFileSize(16 << 20).WithBaseLevelSize(8 << 20).
+		WithMemTableSize(1 << 20).WithNumMemtables(3).WithNumLevelZeroTables(3).WithValueLogFileSize(1 << 20).WithValueThreshold(64 << 10).WithBaseLevelSize(8 << 20).
 		WithSyncWrites(true)
 }
 
@@ -198,34 +195,16 @@ func (k *badgerKV) batch(checkpoint int64) (*badger.WriteBatch, error) {
 	return b, nil
 }
 
-func pieceKey(key []byte, i int) []byte {
-	return binary.BigEndian.AppendUint16(slices.Clone(key), uint16(i))
-}
-
 func (k *badgerKV) put(checkpoint int64, key, value []byte) error {
 	b, err := k.batch(checkpoint)
 	if err != nil {
 		return err
 	}
-	n := max(1, (len(value)+pieceSize-1)/pieceSize)
-	if n > math.MaxUint16 {
-		return fmt.Errorf("value of %d bytes is too large", len(value))
+	e, err := k.values.put(checkpoint, key, value)
+	if err != nil {
+		return err
 	}
-	if n > 1 {
-		k.mu.Lock()
-		k.pieces[string(key)] = n
-		k.mu.Unlock()
-	}
-	for i := range n {
-		piece := value[i*pieceSize : min((i+1)*pieceSize, len(value))]
-		if i == 0 {
-			piece = append(binary.LittleEndian.AppendUint16(make([]byte, 0, len(piece)+2), uint16(n)), piece...)
-		}
-		if err := b.SetEntryAt(badger.NewEntry(pieceKey(key, i), piece), uint64(checkpoint)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return b.SetEntryAt(badger.NewEntry(slices.Clone(key), e.append(nil)), uint64(checkpoint))
 }
 
 // abort gives up what was put under a checkpoint. Some of it may have been written already.
@@ -249,17 +228,42 @@ func (k *badgerKV) remove(at int64, keys [][]byte) error {
 	b := db.NewWriteBatchAt(uint64(at))
 	defer b.Cancel()
 	for _, key := range keys {
-		k.mu.Lock()
-		n := max(1, k.pieces[string(key)])
-		delete(k.pieces, string(key))
-		k.mu.Unlock()
-		for i := range n {
-			if err := b.DeleteAt(pieceKey(key, i), uint64(at)); err != nil {
-				return err
-			}
+		k.values.forget(key)
+		if err := b.DeleteAt(key, uint64(at)); err != nil {
+			return err
 		}
 	}
-	return b.Flush()
+	if err := b.Flush(); err != nil {
+		return err
+	}
+	if err := k.thin(); err != nil {
+		return err
+	}
+	return k.values.purge()
+}
+
+// thin moves the values of files that are mostly dead to a new place, which takes the place of the old one in the index:
+// it has the same version.
+func (k *badgerKV) thin() error {
+	moved, err := k.values.thin(func(checkpoint int64) bool {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		return k.batches[checkpoint] != nil
+	})
+	if err != nil || len(moved) == 0 {
+		return err
+	}
+	if err := k.values.sync(); err != nil {
+		return err
+	}
+	b := k.db.NewManagedWriteBatch()
+	defer b.Cancel()
+	for key, e := range moved {
+		if err := b.SetEntryAt(badger.NewEntry([]byte(key), e.append(nil)), uint64(e.checkpoint)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(b.Flush(), k.db.Sync())
 }
 
 func markKey(checkpoint int64) []byte {
@@ -279,12 +283,15 @@ func (k *badgerKV) commit(checkpoint int64, meta []byte) error {
 	if err != nil {
 		return err
 	}
-	k.mu.Lock()
-	delete(k.batches, checkpoint)
-	k.mu.Unlock()
+	if err := k.values.sync(); err != nil {
+		return err
+	}
 	if err := b.Flush(); err != nil {
 		return err
 	}
+	k.mu.Lock()
+	delete(k.batches, checkpoint) // not before: what is in a batch is not thinned out
+	k.mu.Unlock()
 	if err := k.db.Sync(); err != nil {
 		return err
 	}
@@ -327,36 +334,22 @@ func (k *badgerKV) get(key []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	k.values.mu.RLock() // the file stays until it was read
+	defer k.values.mu.RUnlock()
 	txn := db.NewTransactionAt(math.MaxUint64, false)
 	defer txn.Discard()
-	first, err := getPiece(txn, key, 0)
-	if err != nil {
-		return nil, err
-	}
-	if len(first) < 2 {
-		return nil, errors.New("value is cut short")
-	}
-	n := int(binary.LittleEndian.Uint16(first))
-	value := first[2:]
-	for i := 1; i < n; i++ {
-		piece, err := getPiece(txn, key, i)
-		if err != nil {
-			return nil, err
-		}
-		value = append(value, piece...)
-	}
-	return value, nil
-}
-
-func getPiece(txn *badger.Txn, key []byte, i int) ([]byte, error) {
-	item, err := txn.Get(pieceKey(key, i))
+	item, err := txn.Get(key)
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return nil, errors.New("value is not in the store")
 	}
 	if err != nil {
 		return nil, err
 	}
-	return item.ValueCopy(nil)
+	var e extent
+	if err := item.Value(func(v []byte) error { e, err = parseExtent(v); return err }); err != nil {
+		return nil, err
+	}
+	return k.values.get(e)
 }
 
 func (k *badgerKV) committed() (map[int64][]byte, error) {
@@ -415,7 +408,7 @@ func (k *badgerKV) close() error {
 	for _, b := range k.batches {
 		b.Cancel()
 	}
-	err := k.db.Close()
+	err := errors.Join(k.values.close(), k.db.Close())
 	k.db = nil
 	return err
 }

@@ -113,6 +113,7 @@ func BenchmarkTableInsert(b *testing.B) {
 // count is a sink that only counts.
 type count struct{ bytes int }
 
+func (c *count) Buffer(size int) []byte           { return make([]byte, 0, size) }
 func (c *count) Put(_ BlobRef, data []byte) error { c.bytes += len(data); return nil }
 
 // BenchmarkDrain takes a checkpoint of a million dirty keys while batches go on, and reports the longest pause.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"slices"
+	"sync"
 )
 
 // A blob is a header of 32 bytes and a payload:
@@ -79,6 +80,28 @@ func blobSum(b []byte) uint32 {
 	return crc32.Update(crc32.Checksum(b[:28], castagnoli), castagnoli, b[blobHeader:])
 }
 
+// buffers hands out buffers for blobs, above all those that are done with: a page of new memory costs more than what is
+// written to it. Safe for concurrent use.
+type buffers struct{ used sync.Pool }
+
+// get gives an empty buffer with room for so many bytes, never less than a header.
+func (p *buffers) get(size int) []byte {
+	if size < BlobLimit/8 {
+		return make([]byte, 0, max(size, blobHeader))
+	}
+	if b, ok := p.used.Get().(*[]byte); ok {
+		return (*b)[:0]
+	}
+	return make([]byte, 0, blobHeader+BlobLimit)
+}
+
+// put takes a buffer back.
+func (p *buffers) put(b []byte) {
+	if cap(b) == blobHeader+BlobLimit {
+		p.used.Put(&b)
+	}
+}
+
 // blobWriter fills the blobs of one checkpoint of one subtask.
 type blobWriter struct {
 	sink  Sink
@@ -107,7 +130,8 @@ func (w *blobWriter) begin(name uint32, part, flags uint8, add func(BlobRef), by
 
 func (w *blobWriter) open() {
 	if w.buf == nil {
-		w.buf = make([]byte, blobHeader, blobHeader+max(64, min(w.left, BlobLimit)))
+		w.buf = w.sink.Buffer(blobHeader + max(64, min(w.left, BlobLimit)))[:blobHeader]
+		clear(w.buf)
 		w.left -= BlobLimit
 	}
 	w.first, w.last, w.records = maxGroups, -1, 0

@@ -138,8 +138,11 @@ func (d *varints) varint() int64 {
 	return v
 }
 
-// Sink takes the blobs of one subtask's snapshot. The data is the sink's from then on.
+// Sink takes the blobs of one subtask's snapshot.
 type Sink interface {
+	// Buffer gives an empty buffer for a blob of about so many bytes.
+	Buffer(size int) []byte
+	// Put takes a blob. The data is the sink's from then on.
 	Put(ref BlobRef, data []byte) error
 }
 

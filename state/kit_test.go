@@ -17,6 +17,8 @@ type blobs struct {
 
 func newBlobs() *blobs { return &blobs{data: map[BlobRef][]byte{}} }
 
+func (b *blobs) Buffer(size int) []byte { return make([]byte, 0, size) }
+
 func (b *blobs) Put(ref BlobRef, data []byte) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

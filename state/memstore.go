@@ -64,7 +64,7 @@ type memKV struct {
 func (m *memKV) put(_ int64, key, value []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.values[string(key)] = value
+	m.values[string(key)] = bytes.Clone(value)
 	return nil
 }
 

@@ -38,6 +38,8 @@ type Savepoint struct {
 	final string
 	temp  string
 
+	spare buffers
+
 	mu    sync.Mutex
 	files []*saveFile
 }
@@ -88,7 +90,10 @@ type saveSink struct {
 	file     *saveFile
 }
 
+func (k *saveSink) Buffer(size int) []byte { return k.s.spare.get(size) }
+
 func (k *saveSink) Put(ref BlobRef, data []byte) error {
+	defer k.s.spare.put(data)
 	if k.file == nil {
 		f, err := k.s.create(k.operator, k.subtask, k.groups)
 		if err != nil {

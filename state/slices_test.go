@@ -243,4 +243,5 @@ func TestForeignKeyGroup(t *testing.T) {
 
 type discard struct{}
 
+func (discard) Buffer(size int) []byte    { return make([]byte, 0, size) }
 func (discard) Put(BlobRef, []byte) error { return nil }

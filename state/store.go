@@ -37,7 +37,7 @@ type places interface {
 
 // kv is what a store has to do for one place: keep values by key, in the order of checkpoints. Keys are written once.
 type kv interface {
-	// put adds a value under a checkpoint; until commit it may not be there after a crash. The value is kept as it is.
+	// put adds a value under a checkpoint; until commit it may not be there after a crash. Neither key nor value is kept.
 	put(checkpoint int64, key, value []byte) error
 	// abort gives up what was put under a checkpoint.
 	abort(checkpoint int64, keys [][]byte) error

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -281,7 +283,7 @@ func TestStoreJobs(t *testing.T) {
 	})
 }
 
-// TestBadgerLargeValue: values over a megabyte are cut, and come back whole.
+// TestBadgerLargeValue: a value of megabytes comes back whole, in a blob and in metadata.
 func TestBadgerLargeValue(t *testing.T) {
 	s, err := OpenBadgerStore(t.TempDir())
 	if err != nil {
@@ -363,16 +365,87 @@ func TestBadgerDisk(t *testing.T) {
 		}
 		done = id
 	}
-	var size int64
-	err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if info, err := os.Stat(path); err == nil && !d.IsDir() && strings.HasSuffix(path, ".sst") {
-			size += info.Size()
+	if size := diskUse(t, dir); size > 80<<20 {
+		t.Errorf("%d MB on disk, %d MB live, %d MB written", size>>20, perCheckpoint*blobSize>>20, 40*perCheckpoint*blobSize>>20)
+	}
+}
+
+// diskUse sums up what the files below a directory take on disk.
+func diskUse(t *testing.T, dir string) (size int64) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		info, err := os.Stat(path)
+		if err == nil && !d.IsDir() {
+			size += info.Sys().(*syscall.Stat_t).Blocks * 512
 		}
-		return nil
+		return err
 	})
-	t.Logf("%d MB of tables, %d MB live, %d MB written", size>>20, perCheckpoint*blobSize>>20, 40*perCheckpoint*blobSize>>20)
-	if err != nil || size > 80<<20 {
-		t.Errorf("%d MB on disk: %v", size>>20, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return size
+}
+
+// TestBadgerThin keeps a few old blobs among many that come and go: they do not hold the space of the others, and are
+// read from wherever they have moved to, also by a process that opens the store later.
+func TestBadgerThin(t *testing.T) {
+	dir := t.TempDir()
+	s, err := OpenBadgerStore(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := s.Attempt("job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const blobSize, fresh, rounds = 256 << 10, 64, 20 // 16 MB a checkpoint
+	old := BlobRefs{}
+	content := func(r BlobRef) []byte {
+		return bytes.Repeat([]byte(fmt.Sprintf("%8d%8d", r.Checkpoint, r.Seq)), blobSize/16)
+	}
+	for id := int64(1); id <= rounds; id++ {
+		if err := a.Begin(id, id-1); err != nil {
+			t.Fatal(err)
+		}
+		refs := slices.Clone(old)
+		for i := range uint32(fresh) {
+			ref := BlobRef{Checkpoint: id, Seq: i, Bytes: blobSize}
+			if err := a.Sink(id, "op", 0).Put(ref, content(ref)); err != nil {
+				t.Fatal(err)
+			}
+			refs = append(refs, ref)
+		}
+		old = append(old, refs[len(refs)-1])
+		if err := a.Complete(&Checkpoint{ID: id, Operators: []OperatorState{{ID: "op", Subtasks: []SubtaskState{{States: []StateHandle{{Blobs: refs}}}}}}}); err != nil {
+			t.Fatal(err)
+		}
+		if id > 1 {
+			if err := a.Drop(id - 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	live := int64(fresh+rounds) * blobSize
+	if size := diskUse(t, dir); size > 2*live+segmentSize+fresh*blobSize {
+		t.Errorf("%d MB on disk, %d MB live", size>>20, live>>20)
+	}
+	at := a.Location(rounds)
+	if err := errors.Join(a.Close(), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = OpenBadgerStore(dir); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	snap, err := s.Open(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer snap.Close()
+	for _, r := range old {
+		if got, err := snap.Blobs("op", 0).Blob(r); err != nil || !bytes.Equal(got, content(r)) {
+			t.Fatalf("blob %v: %d bytes, %v", r, len(got), err)
+		}
 	}
 }
 

@@ -148,6 +148,8 @@ const kitGroups = 12
 // blobs keeps in memory what a snapshot stores.
 type blobs map[state.BlobRef][]byte
 
+func (b blobs) Buffer(size int) []byte { return make([]byte, 0, size) }
+
 func (b blobs) Put(ref state.BlobRef, data []byte) error { b[ref] = data; return nil }
 
 func (b blobs) Blob(ref state.BlobRef) ([]byte, error) {
