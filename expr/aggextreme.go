@@ -154,6 +154,7 @@ func extremeWide(arg, sign int) *Accumulator {
 // extremeText keeps a flag that there is a value, and the value.
 func extremeText(arg, sign int) *Accumulator {
 	var arena types.Arena
+	var given string // last: the next row often has the same
 	offer := func(acc []uint64, st Store, s string) {
 		if acc[0] != 0 {
 			if best, _ := st.Bytes(1); strings.Compare(s, best)*sign <= 0 {
@@ -184,8 +185,10 @@ func extremeText(arg, sign int) *Accumulator {
 				out.AppendNull()
 				return nil
 			}
-			s, _ := st.Bytes(1)
-			out.AppendStr(arena.Take(append(arena.Buf(), s...)))
+			if s, _ := st.Bytes(1); s != given {
+				given = arena.Take(append(arena.Buf(), s...))
+			}
+			out.AppendStr(given)
 			return nil
 		},
 	}

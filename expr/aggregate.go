@@ -169,7 +169,7 @@ type Accumulator struct {
 	// Value appends the current result to out, a column of Type.
 	Value func(acc []uint64, st Store, out *types.Column) error
 
-	// Fold is Add for a whole run of rows, and Trace is Fold that appends to out, for every row, the value before it, unless
+	// Fold is Add for a whole run of rows that all count, and Trace is Fold that appends to out, for every row, the value before it, unless
 	// it is the first of its group, and the value after it. Both are nil where there is no faster form than one call a row.
 	Fold  func(r *Run, b *types.Batch)
 	Trace func(r *Run, b *types.Batch, out *types.Column)

@@ -14,9 +14,14 @@ type Run struct {
 	From int
 	// Fresh[k] says that row k is the first of its group.
 	Fresh []bool
+	// Take[k] says that row k counts (FILTER, DISTINCT): a trace gives the results of the others too, which do not change.
+	// nil: all count.
+	Take []bool
 	// Outs is what a trace gives: two results for every row, before and after, but only one where the row is Fresh.
 	Outs int
 }
+
+func (r *Run) takes(k int) bool { return r.Take == nil || r.Take[k] }
 
 // The accumulators below have run forms. Each is a type with the two steps of a row, add and value, and its own two loops
 // over them: in a loop over a type parameter or a closure every step would be a call.
@@ -52,7 +57,9 @@ func (s countSteps) trace(r *Run, b *types.Batch, out *types.Column) {
 			dst[o] = int64(acc[0])
 			o++
 		}
-		s.add(acc, c, r.Rows[k])
+		if r.takes(k) {
+			s.add(acc, c, r.Rows[k])
+		}
 		dst[o] = int64(acc[0])
 		o++
 	}
@@ -109,7 +116,9 @@ func (s sumIntSteps) trace(r *Run, b *types.Batch, out *types.Column) {
 			}
 			o++
 		}
-		s.add(acc, c, r.Rows[k])
+		if r.takes(k) {
+			s.add(acc, c, r.Rows[k])
+		}
 		if dst[o], null = s.result(acc); null {
 			out.SetNull(int32(at + o))
 		}
@@ -156,7 +165,9 @@ func (s sumFloatSteps) trace(r *Run, b *types.Batch, out *types.Column) {
 		if !r.Fresh[k] {
 			s.value(acc, out)
 		}
-		s.add(acc, c, r.Rows[k])
+		if r.takes(k) {
+			s.add(acc, c, r.Rows[k])
+		}
 		s.value(acc, out)
 	}
 }
@@ -195,7 +206,9 @@ func (s extremeIntSteps) trace(r *Run, b *types.Batch, out *types.Column) {
 			}
 			o++
 		}
-		s.add(acc, c, r.Rows[k])
+		if r.takes(k) {
+			s.add(acc, c, r.Rows[k])
+		}
 		if dst[o] = int64(acc[1]); acc[0] == 0 {
 			out.SetNull(int32(at + o))
 		}

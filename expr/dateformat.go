@@ -224,8 +224,8 @@ func dateFormatKernel(c *compiler, call *Call) (Eval, error) {
 			us = types.ToLocal(us, loc)
 		}
 		if p.plain != nil {
-			if buf, ok := p.plain.append(arena.Buf(), us); ok {
-				return arena.Take(buf), nil
+			if s, ok := p.plain.format(arena, us); ok {
+				return s, nil
 			}
 		}
 		buf, err := p.Append(arena.Buf(), us, ns)

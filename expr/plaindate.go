@@ -10,6 +10,10 @@ import (
 type plainPattern struct {
 	parts []plainPart
 	size  int
+	unit  int64 // microseconds in which no field changes, counted from 1970
+
+	from int64 // of the text made last, which all times of the unit have
+	text string
 }
 
 // plainPart is a field with its width, or a character.
@@ -21,7 +25,7 @@ type plainPart struct {
 
 // plainPatternOf reads a pattern; nil when it is of another form.
 func plainPatternOf(pattern string) *plainPattern {
-	p := &plainPattern{}
+	p := &plainPattern{unit: types.MicrosPerDay}
 	var seen [256]bool
 	for i := 0; i < len(pattern); {
 		c := pattern[i]
@@ -42,6 +46,7 @@ func plainPatternOf(pattern string) *plainPattern {
 		case c == 'y', c == 'S', n == 2 && (c == 'M' || c == 'd' || c == 'H' || c == 'm' || c == 's'):
 			seen[c] = true
 			p.parts = append(p.parts, plainPart{field: c, width: n})
+			p.unit = min(p.unit, plainUnit(c, n))
 		default:
 			return nil
 		}
@@ -49,6 +54,35 @@ func plainPatternOf(pattern string) *plainPattern {
 		i += n
 	}
 	return p
+}
+
+// plainUnit is how long a field stays the same at least.
+func plainUnit(field byte, width int) int64 {
+	switch field {
+	case 'H':
+		return 3600 * types.MicrosPerSecond
+	case 'm':
+		return 60 * types.MicrosPerSecond
+	case 's':
+		return types.MicrosPerSecond
+	case 'S':
+		return pow10(6 - width)
+	}
+	return types.MicrosPerDay
+}
+
+// format gives the text of a timestamp; false for a year that does not have four digits. Neighbouring rows often have one
+// text, which is then made once.
+func (p *plainPattern) format(arena *types.Arena, us int64) (string, bool) {
+	if us-p.from < p.unit && us >= p.from && p.text != "" {
+		return p.text, true
+	}
+	buf, ok := p.append(arena.Buf(), us)
+	if !ok {
+		return "", false
+	}
+	p.from, p.text = floorDiv(us, p.unit)*p.unit, arena.Take(buf)
+	return p.text, true
 }
 
 // append writes a timestamp; false for a year that does not have four digits.

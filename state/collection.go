@@ -65,16 +65,43 @@ func (c Collection) links(e Ref) []uint64 {
 }
 
 // Len is the number of elements.
-func (c Collection) Len(owner Ref) int { return int(low(c.ends(owner)[1])) }
+func (c Collection) Len(owner Ref) int {
+	if c.elems.lay.loose {
+		n := 0
+		for e := c.First(owner); e != 0; e = c.Next(e) {
+			n++
+		}
+		return n
+	}
+	return int(low(c.ends(owner)[1]))
+}
 
 // First gives the first element, 0 if there is none.
-func (c Collection) First(owner Ref) Ref { return high(c.ends(owner)[0]) }
+func (c Collection) First(owner Ref) Ref {
+	if c.elems.lay.loose {
+		return c.looseFrom(c.elems.First(), c.up.Get(owner)[c.value])
+	}
+	return high(c.ends(owner)[0])
+}
 
-// Last gives the last element, 0 if there is none.
+// Last gives the last element, 0 if there is none. Loose sets have none, and no Prev.
 func (c Collection) Last(owner Ref) Ref { return low(c.ends(owner)[0]) }
 
 // Next gives the element behind e, 0 at the end.
-func (c Collection) Next(e Ref) Ref { return low(c.links(e)[0]) }
+func (c Collection) Next(e Ref) Ref {
+	if c.elems.lay.loose {
+		return c.looseFrom(c.elems.Next(e), c.elems.Key(e)[0])
+	}
+	return low(c.links(e)[0])
+}
+
+// looseFrom gives the first element of the owner with the given number from e on.
+func (c Collection) looseFrom(e Ref, id uint64) Ref {
+	for e != 0 && c.elems.Key(e)[0] != id {
+		e = c.elems.Next(e)
+	}
+	return e
+}
 
 // Prev gives the element before e, 0 at the front.
 func (c Collection) Prev(e Ref) Ref { return high(c.links(e)[0]) }
@@ -140,14 +167,24 @@ func (c Collection) lookup(id uint64, elem []uint64, tag uint32) (slot, o uint32
 
 // Add gives the element with these words and makes one if there is none; in a list it always appends a new one.
 func (c Collection) Add(owner Ref, elem []uint64) (e Ref, inserted bool) {
-	id := c.up.Get(owner)[c.value]
-	group := c.up.group(uint32(owner) - 1)
+	id := c.number(owner)
+	return c.add(owner, id, elem, tagOf(hashElem(id, elem)))
+}
+
+// number gives the owner's number in the keys of its elements; the first element makes it.
+func (c Collection) number(owner Ref) uint64 {
+	id := c.up.recs[c.up.valuesAt(uint32(owner)-1)+uint32(c.value)]
 	if id == 0 {
 		c.up.nextID++
-		id = c.up.nextID<<groupShift | uint64(group) // a slice may come from several subtasks, which count for themselves
+		// A slice may come from several subtasks, which count for themselves: so the key group is part of it.
+		id = c.up.nextID<<groupShift | uint64(c.up.group(uint32(owner)-1))
 		c.up.Touch(owner)[c.value] = id
 	}
-	tag := tagOf(hashElem(id, elem))
+	return id
+}
+
+// add is Add with the owner's number and the tag of the element.
+func (c Collection) add(owner Ref, id uint64, elem []uint64, tag uint32) (e Ref, inserted bool) {
 	key := append(c.elems.lay.scratch[:0], id)
 	if c.kind == List {
 		c.up.nextID++
@@ -157,7 +194,7 @@ func (c Collection) Add(owner Ref, elem []uint64) (e Ref, inserted bool) {
 	}
 	key = append(key, elem...)
 	c.elems.lay.scratch = key
-	return c.insert(owner, key, tag, group), true
+	return c.insert(owner, key, tag, c.up.group(uint32(owner)-1)), true
 }
 
 // insert makes the element with the given whole key and links it. The key is known to be absent.
@@ -190,6 +227,9 @@ func (c Collection) place(owner, e Ref) {
 	} else {
 		m.fillSlot(tag, uint32(e)-1)
 	}
+	if m.lay.loose {
+		return
+	}
 	before := c.Last(owner)
 	if c.kind == Sorted {
 		before = c.plant(owner, e)
@@ -218,6 +258,10 @@ func (c Collection) chain(owner, before, e Ref) {
 
 // Remove takes an element out. Remove moves nothing: Refs of other elements stay valid.
 func (c Collection) Remove(owner, e Ref) {
+	if c.elems.lay.loose {
+		c.drop(e)
+		return
+	}
 	if c.kind == Sorted {
 		c.uproot(owner, e)
 	}
@@ -281,6 +325,9 @@ func (c Collection) Clear(owner Ref) {
 		next := c.Next(e)
 		c.drop(e)
 		e = next
+	}
+	if c.elems.lay.loose {
+		return
 	}
 	ends := c.ends(owner)
 	ends[0], ends[1] = 0, 0

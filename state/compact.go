@@ -64,6 +64,9 @@ func (m *Map) relink(moved func(Ref) Ref) {
 		o += n
 	}
 	up := m.owner
+	if m.lay.loose {
+		return
+	}
 	at := uint32(up.lay.links[m.value])
 	for o := uint32(0); int(o) < len(up.recs); o += up.size(o) {
 		if up.recs[o]&deadFlag == 0 {

@@ -112,3 +112,65 @@ func (m *Map) find(key []uint64, hash uint64) Ref {
 	}
 	return 0
 }
+
+// AddElems gives in elems, for every i, the element with the words of key which[i] of k in the set that the value of
+// owners[i] in maps[i] holds, and makes it if there is none: Collection.Add for one after the other, with cache misses
+// that overlap. All Refs stay valid only if nothing is ever taken out of these sets.
+func (f *Finder) AddElems(value int, maps []*Map, owners []Ref, k *types.Keys, which []int32, elems []Ref) {
+	for len(which) > 0 {
+		n := min(len(which), findRows)
+		f.addElems(value, maps[:n], owners[:n], k, which[:n], elems[:n])
+		maps, owners, which, elems = maps[n:], owners[n:], which[n:], elems[n:]
+	}
+}
+
+func (f *Finder) addElems(value int, maps []*Map, owners []Ref, k *types.Keys, which []int32, elems []Ref) {
+	var ids [findRows]uint64
+	var tags [findRows]uint32
+	var at, end [findRows]*uint64 // on the stack: they hold nothing alive
+	for i, w := range which {
+		c := maps[i].Collection(value)
+		id := c.number(owners[i])
+		tag := tagOf(hashElem(id, k.Words[k.Off[w]:k.Off[w+1]]))
+		ids[i&(findRows-1)], tags[i&(findRows-1)], at[i&(findRows-1)] = id, tag, &f.none
+		if m := c.elems; len(m.slots) > 0 {
+			at[i&(findRows-1)] = &m.slots[tag>>(m.shift&31)]
+		}
+	}
+	slots := f.slots[:len(which)]
+	for i := range slots {
+		slots[i] = *at[i&(findRows-1)]
+	}
+	for i, s := range slots {
+		at[i&(findRows-1)], end[i&(findRows-1)] = &f.none, &f.none
+		if s == 0 {
+			continue
+		}
+		m := maps[i].Collection(value).elems
+		if tag := tags[i&(findRows-1)]; uint32(s>>32) != tag {
+			s = m.probe(tag)
+			slots[i] = s
+		}
+		if o := uint32(s); o != 0 {
+			at[i&(findRows-1)] = &m.recs[o-1]
+			if last := int(o) + 1 + m.lay.vals; last < len(m.recs) {
+				end[i&(findRows-1)] = &m.recs[last]
+			}
+		}
+	}
+	var sum uint64
+	for i := range slots {
+		sum += *at[i&(findRows-1)] + *end[i&(findRows-1)]
+	}
+	f.warm += sum // so that the loads are not optimised away
+	for i, w := range which {
+		c, id, elem := maps[i].Collection(value), ids[i&(findRows-1)], k.Words[k.Off[w]:k.Off[w+1]]
+		recs := c.elems.recs
+		if o := uint32(slots[i]); len(elem) == 1 && o != 0 && int(o)+1 < len(recs) &&
+			recs[o] == id && recs[o+1] == elem[0] && recs[o-1]>>wordsShift&0xFF == 2 {
+			elems[i] = Ref(o)
+			continue
+		}
+		elems[i], _ = c.add(owners[i], id, elem, tags[i&(findRows-1)])
+	}
+}

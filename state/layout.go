@@ -23,6 +23,9 @@ func (k ValueKind) String() string {
 type Value struct {
 	Kind ValueKind
 	Elem []Value // what each element of a collection carries beside its own words: Word and Bytes only
+	// Loose elements of a Set are not chained. That is for sets that only grow: adding is cheaper, and walking through a set
+	// or taking something out looks at the elements of all owners. Checkpoints do not show the difference.
+	Loose bool
 }
 
 // Words gives n values of kind Word.
@@ -43,6 +46,7 @@ type layout struct {
 	kids   []*layout
 	kidOf  []int     // value -> index into kids, -1
 	elemOf ValueKind // for the elements of a collection: its kind; Word otherwise
+	loose  bool      // elements that are not chained
 
 	live    int                               // records in all maps
 	track   bool                              // part of checkpoints
@@ -74,10 +78,13 @@ func newLayout(values []Value, ttl time.Duration, c *clock, track bool) *layout 
 			l.bytes = append(l.bytes, i)
 		case List, Set, Sorted:
 			kid := newLayout(v.Elem, 0, c, track)
-			kid.elemOf = v.Kind
-			kid.hidden = elemLinks(v.Kind)
+			kid.elemOf, kid.loose = v.Kind, v.Loose
 			l.kidOf[i] = len(l.kids)
 			l.kids = append(l.kids, kid)
+			if v.Loose {
+				continue
+			}
+			kid.hidden = elemLinks(v.Kind)
 			l.links[i] = l.vals + l.hidden
 			l.hidden += 2
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"runnel/types"
 )
 
 // model is what a table should hold: per key two words, a text, a list, a set with counts, a sorted set.
@@ -194,10 +196,20 @@ func stepElement(rnd *rand.Rand, m *Map, r Ref, e *entry) {
 	}
 }
 
-func TestTableAgainstMap(t *testing.T) {
+// bothSets runs a test with chained sets and with loose ones.
+func bothSets(t *testing.T, test func(*testing.T, []Value)) {
+	t.Run("chained", func(t *testing.T) { test(t, testValues) })
+	loose := slices.Clone(testValues)
+	loose[3].Loose = true
+	t.Run("loose", func(t *testing.T) { test(t, loose) })
+}
+
+func TestTableAgainstMap(t *testing.T) { bothSets(t, tableAgainstMap) }
+
+func tableAgainstMap(t *testing.T, values []Value) {
 	rnd := newRand(t)
 	k := NewKeyed(Config{Operator: "Test", Groups: all})
-	tab, err := k.Table(Descriptor{Format: 1, Name: "t"}, TableSpec{Values: testValues})
+	tab, err := k.Table(Descriptor{Format: 1, Name: "t"}, TableSpec{Values: values})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,11 +225,13 @@ func TestTableAgainstMap(t *testing.T) {
 
 // TestTableSnapshots takes checkpoints in the middle of random operations, aborts some, and restores each at other
 // ranges of key groups.
-func TestTableSnapshots(t *testing.T) {
+func TestTableSnapshots(t *testing.T) { bothSets(t, tableSnapshots) }
+
+func tableSnapshots(t *testing.T, values []Value) {
 	rnd := newRand(t)
 	var now int64
 	k := NewKeyed(Config{Operator: "Test", Groups: all, Clock: func() int64 { return now }})
-	tab, err := k.Table(Descriptor{Format: 1, Name: "t"}, TableSpec{Values: testValues, TTL: 0})
+	tab, err := k.Table(Descriptor{Format: 1, Name: "t"}, TableSpec{Values: values})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +261,7 @@ func TestTableSnapshots(t *testing.T) {
 			continue
 		}
 		handles := k.Snapshot()
-		checkRestored(t, handles, sink, frozen)
+		checkRestored(t, values, handles, sink, frozen)
 		if !save && rnd.IntN(4) > 0 {
 			completed = id
 		}
@@ -255,7 +269,7 @@ func TestTableSnapshots(t *testing.T) {
 }
 
 // checkRestored restores with 1, 2 and 3 subtasks, and once more from the snapshots of those.
-func checkRestored(t *testing.T, handles []StateHandle, from BlobReader, want model) {
+func checkRestored(t *testing.T, values []Value, handles []StateHandle, from BlobReader, want model) {
 	t.Helper()
 	subs := []RestoredSubtask{{SubtaskState{Groups: all, States: handles}, from}}
 	for _, p := range []int{2, 3, 1} {
@@ -264,7 +278,7 @@ func checkRestored(t *testing.T, handles []StateHandle, from BlobReader, want mo
 		for i := range p {
 			g := RangeOf(i, p, testGroups)
 			k := NewKeyed(Config{Operator: "Test", Groups: g, Restore: restoredFrom(subs...)})
-			tab, err := k.Table(Descriptor{Format: 1, Name: "t"}, TableSpec{Values: testValues})
+			tab, err := k.Table(Descriptor{Format: 1, Name: "t"}, TableSpec{Values: values})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -325,5 +339,37 @@ func TestTableTTL(t *testing.T) {
 	tab.Sweep(1000)
 	if tab.Len() != 0 {
 		t.Fatal("sweep left it")
+	}
+}
+
+// TestAddElems compares a block of additions with one after the other.
+func TestAddElems(t *testing.T) {
+	rnd := newRand(t)
+	values := []Value{{}, {Kind: Set, Elem: Words(1), Loose: true}}
+	staged, plain := NewMap(values), NewMap(values)
+	var f Finder
+	for range rounds(300) {
+		n := 1 + rnd.IntN(300)
+		var k types.Keys
+		k.Off = append(k.Off, 0)
+		maps, owners, which, elems := make([]*Map, n), make([]Ref, n), make([]int32, n), make([]Ref, n)
+		for i := range n {
+			maps[i], which[i] = staged, int32(i)
+			owner := testKey(uint64(rnd.IntN(40)))
+			owners[i], _ = staged.Upsert(owner)
+			if r, _ := plain.Upsert(owner); r != owners[i] {
+				t.Fatalf("owner %d, want %d", owners[i], r)
+			}
+			for range 1 + rnd.IntN(2) {
+				k.Words = append(k.Words, uint64(rnd.IntN(200)))
+			}
+			k.Off = append(k.Off, uint32(len(k.Words)))
+		}
+		f.AddElems(1, maps, owners, &k, which, elems)
+		for i, e := range elems {
+			if want, _ := plain.Collection(1).Add(owners[i], k.Words[k.Off[i]:k.Off[i+1]]); e != want {
+				t.Fatalf("element %d, want %d", e, want)
+			}
+		}
 	}
 }

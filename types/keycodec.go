@@ -280,19 +280,27 @@ func (c *KeyCodec) Append(dst []uint64, from []*Column, cols []int, i int32) []u
 // appendWords appends the length of s and its bytes, filled up with zeros.
 func appendWords(dst []uint64, s string) []uint64 {
 	dst = append(dst, uint64(len(s)))
-	for len(s) >= 8 {
-		dst = append(dst, uint64(s[0])|uint64(s[1])<<8|uint64(s[2])<<16|uint64(s[3])<<24|
-			uint64(s[4])<<32|uint64(s[5])<<40|uint64(s[6])<<48|uint64(s[7])<<56)
-		s = s[8:]
+	b := unsafe.Slice(unsafe.StringData(s), len(s))
+	n := len(b)
+	for len(b) >= 8 {
+		dst = append(dst, binary.LittleEndian.Uint64(b))
+		b = b[8:]
 	}
-	if len(s) > 0 {
-		var w uint64
-		for k := len(s) - 1; k >= 0; k-- {
-			w = w<<8 | uint64(s[k])
-		}
-		dst = append(dst, w)
+	rest := len(b)
+	switch {
+	case rest == 0:
+		return dst
+	case n >= 8: // the last eight bytes, less those that are there already
+		whole := unsafe.Slice(unsafe.StringData(s), n)
+		return append(dst, binary.LittleEndian.Uint64(whole[n-8:])>>(8*(8-rest)))
+	case rest >= 4:
+		return append(dst, uint64(binary.LittleEndian.Uint32(b))|uint64(binary.LittleEndian.Uint32(b[rest-4:]))<<(8*(rest-4)))
 	}
-	return dst
+	w := uint64(b[0])
+	if rest > 1 {
+		w |= uint64(b[rest-1])<<(8*(rest-1)) | uint64(b[1])<<8
+	}
+	return append(dst, w)
 }
 
 // Decode appends the key's values to one column per key column. After an error, which any damaged key gives, the columns

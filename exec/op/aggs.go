@@ -33,8 +33,9 @@ type aggSlot struct {
 	bit    int // the word of the set's elements that belongs to its filter
 }
 
-// distinctSet is the set of values that DISTINCT calls have seen. Calls with the same arguments share it; an element
-// carries one count of rows for each different FILTER among them.
+// distinctSet is the set of values that DISTINCT calls have seen. Calls with the same arguments share it. For each
+// different FILTER among them an element carries a bit that a row has passed, or the count of such rows where rows may be
+// taken back.
 type distinctSet struct {
 	args    []int
 	filters []int
@@ -67,7 +68,11 @@ func newAggregates(calls []expr.AggCall, in []types.Field, retract bool, env *ex
 	for i := range a.sets {
 		d := &a.sets[i]
 		d.value = len(a.values)
-		a.values = append(a.values, state.Value{Kind: state.Set, Elem: state.Words(len(d.filters))})
+		words := len(d.filters)
+		if !retract {
+			words = (words + 63) / 64
+		}
+		a.values = append(a.values, state.Value{Kind: state.Set, Elem: state.Words(words)})
 	}
 	a.st.slots, a.other.slots = make([]elems, len(a.values)), make([]elems, len(a.values))
 	return a, nil
@@ -90,6 +95,13 @@ func (a *aggregates) distinct(call expr.AggCall) (set, bit int) {
 		d.filters = append(d.filters, call.Filter)
 	}
 	return set, bit
+}
+
+// loosen is called where no group is ever taken away: its DISTINCT sets only grow.
+func (a *aggregates) loosen() {
+	for i := range a.sets {
+		a.values[a.sets[i].value].Loose = true
+	}
 }
 
 // infos describes the accumulators in the state's descriptor.
@@ -146,21 +158,16 @@ func (a *aggregates) addPlain(g *group, b *types.Batch, i int32) error {
 // addDistinct counts a row in a DISTINCT set, and accumulates it in the calls for which its value is new.
 func (a *aggregates) addDistinct(g *group, set int, b *types.Batch, k int, i int32) error {
 	d := &a.sets[set]
-	var counts []uint64
+	elems := g.m.Collection(d.value)
+	e := state.Ref(0)
 	for bit, filter := range d.filters {
 		if filter >= 0 && !isTrue(b.Cols[filter], i) {
 			continue
 		}
-		if counts == nil {
-			elems := g.m.Collection(d.value)
-			e, inserted := elems.Add(g.ref, d.keys.Key(k))
-			if !inserted && !a.retract && elems.Get(e)[bit] != 0 {
-				continue // seen before, and nobody takes it back
-			}
-			counts = elems.Touch(e)
+		if e == 0 {
+			e, _ = elems.Add(g.ref, d.keys.Key(k))
 		}
-		counts[bit]++
-		if counts[bit] != 1 {
+		if !a.count(elems, e, bit) {
 			continue
 		}
 		for n := range a.slots {
@@ -173,6 +180,23 @@ func (a *aggregates) addDistinct(g *group, set int, b *types.Batch, k int, i int
 	}
 	return nil
 }
+
+// count counts a row that has passed the filter of a bit for an element, and reports whether it is the first one.
+func (a *aggregates) count(elems state.Collection, e state.Ref, bit int) bool {
+	if a.retract {
+		counts := elems.Touch(e)
+		counts[bit]++
+		return counts[bit] == 1
+	}
+	if passed(elems.Get(e), bit) {
+		return false // and nobody takes it back: nothing to write
+	}
+	elems.Touch(e)[bit>>6] |= 1 << (bit & 63)
+	return true
+}
+
+// passed reports whether an element's bit is set.
+func passed(bits []uint64, bit int) bool { return bits[bit>>6]>>(bit&63)&1 != 0 }
 
 // take takes a row back.
 func (a *aggregates) take(g *group, b *types.Batch, k int, i int32) error {
@@ -303,11 +327,9 @@ func (a *aggregates) mergeSet(dst, src *group, set int) error {
 	from, to := src.m.Collection(d.value), dst.m.Collection(d.value)
 	for e := from.First(src.ref); e != 0; e = from.Next(e) {
 		x, _ := to.Add(dst.ref, from.Elem(e))
-		counts := to.Touch(x)
 		loaded := false
-		for bit, n := range from.Get(e) {
-			was := counts[bit]
-			if counts[bit] += n; n == 0 || was != 0 {
+		for bit := range d.filters {
+			if !a.mergeCount(to, x, from.Get(e), bit) {
 				continue
 			}
 			if !loaded {
@@ -326,6 +348,17 @@ func (a *aggregates) mergeSet(dst, src *group, set int) error {
 		}
 	}
 	return nil
+}
+
+// mergeCount adds what an element of another set says for a bit, and reports whether rows pass the filter only now.
+func (a *aggregates) mergeCount(to state.Collection, x state.Ref, from []uint64, bit int) bool {
+	if !a.retract {
+		return passed(from, bit) && a.count(to, x, bit)
+	}
+	counts := to.Touch(x)
+	was := counts[bit]
+	counts[bit] += from[bit]
+	return from[bit] != 0 && was == 0
 }
 
 // load makes d.row a batch of one row that has the values of an element in the argument columns.

@@ -58,6 +58,9 @@ func (g *GroupAggregate) Open(ctx *Context) error {
 	if g.aggs, err = newAggregates(g.spec.Aggs, g.spec.In, g.spec.Retract, ctx.Env); err != nil {
 		return err
 	}
+	if g.spec.TTL == 0 && !g.spec.Retract { // groups stay for ever, and what they have seen with them
+		g.aggs.loosen()
+	}
 	g.out = newOutput(ctx.Out, g.spec.Out)
 	n := len(g.spec.Keys)
 	g.keys = newBatchKeys(g.spec.In, g.spec.Keys, ctx.MaxParallelism)

@@ -12,24 +12,37 @@ import (
 // Each may give two output rows.
 const runRows = 128
 
-// groupRuns is how a GroupAggregate works when rows are never taken back and every accumulator has a form for whole runs:
-// first all groups are looked up, then each accumulator goes through all rows, column by column. What comes out is the
-// same, row for row.
+// groupRuns is how a GroupAggregate works when rows are never taken back: first all groups of a run are looked up, and the
+// elements of its DISTINCT sets, then each accumulator goes through all rows, column by column. What comes out is the same,
+// row for row.
 type groupRuns struct {
-	maps    [runRows]*state.Map
-	refs    [runRows]state.Ref
-	accs    [runRows][]uint64
-	fresh   [runRows]bool
-	same    [types.BatchRows]bool // output rows that say nothing new
-	find    state.Finder
-	run     expr.Run
-	dropped bool // there are such rows
+	maps     [runRows]*state.Map
+	refs     [runRows]state.Ref
+	accs     [runRows][]uint64
+	fresh    [runRows]bool
+	take     [runRows]bool
+	distinct runElems
+	same     [types.BatchRows]bool // output rows that say nothing new
+	find     state.Finder
+	run      expr.Run
+	fail     error // of the row behind the last one of run, which the accumulators have cut short
+	dropped  bool  // there are such output rows
+}
+
+// runElems are the elements of one DISTINCT set that the rows of a run have, for those rows that have one.
+type runElems struct {
+	n     int
+	at    [runRows]int32 // which row of the run
+	maps  [runRows]*state.Map
+	refs  [runRows]state.Ref
+	which [runRows]int32
+	elems [runRows]state.Ref
 }
 
 // runnable reports whether the operator can work in runs. Nothing may be deleted from the state meanwhile, by a TTL either:
 // records must stay where they are while a run is under way.
 func (g *GroupAggregate) runnable() bool {
-	return g.spec.TTL == 0 && len(g.aggs.slots) > 0 && g.aggs.foldable()
+	return g.spec.TTL == 0 && !g.aggs.retract && len(g.aggs.slots) > 0
 }
 
 // foldable reports whether every accumulator has a form for whole runs and nothing stands in the way of using it.
@@ -38,7 +51,7 @@ func (a *aggregates) foldable() bool {
 		return false
 	}
 	for i := range a.slots {
-		if s := &a.slots[i]; s.acc.Fold == nil || s.acc.Trace == nil || s.acc.Stored || s.filter >= 0 {
+		if s := &a.slots[i]; s.acc.Fold == nil || s.acc.Stored || s.filter >= 0 {
 			return false
 		}
 	}
@@ -48,6 +61,7 @@ func (a *aggregates) foldable() bool {
 // applyRuns applies the rows of a batch.
 func (g *GroupAggregate) applyRuns(b *types.Batch) error {
 	g.keys.encode(b)
+	g.aggs.begin(b)
 	live := b.Live()
 	for at := 0; at < len(live); {
 		n := min(len(live)-at, (types.BatchRows-g.out.Len)/2, runRows)
@@ -58,6 +72,14 @@ func (g *GroupAggregate) applyRuns(b *types.Batch) error {
 			continue
 		}
 		g.applyRun(b, live[at:at+n], at)
+		if r := g.runs; r.fail != nil {
+			err := r.fail
+			r.fail = nil
+			if err := g.flush(b); err != nil {
+				return err
+			}
+			return dataError(g.ctx, &types.RowError{Row: live[at+len(r.run.Rows)], Err: err}, g.spec.In, b)
+		}
 		at += n
 	}
 	return nil
@@ -87,11 +109,21 @@ func (g *GroupAggregate) applyRun(b *types.Batch, rows []int32, at int) {
 	r.run = expr.Run{Accs: accs, Rows: rows, Fresh: fresh, Outs: outs}
 	from := g.out.Len
 	for i := range g.aggs.slots {
-		s := &g.aggs.slots[i]
-		r.run.From = s.from
-		s.acc.Trace(&r.run, b, g.news[i])
+		if s := &g.aggs.slots[i]; s.set < 0 {
+			r.run.Take = r.passing(b, s.filter)
+			g.trace(i, b)
+		}
 	}
-	if outs == 2*n {
+	for i := range g.aggs.sets {
+		g.traceDistinct(i, b, at)
+	}
+	if r.fail != nil {
+		rows, outs = r.run.Rows, r.run.Outs
+		for _, c := range g.news {
+			c.Truncate(from + outs)
+		}
+	}
+	if n = len(rows); outs == 2*n {
 		g.out.PushChanges(n)
 		for _, i := range rows {
 			g.rows = append(g.rows, i, i)
@@ -100,6 +132,107 @@ func (g *GroupAggregate) applyRun(b *types.Batch, rows []int32, at int) {
 		g.giveFresh(rows)
 	}
 	g.compare(from, outs == 2*n)
+}
+
+// passing gives the rows of the run for which a filter is TRUE, nil for all.
+func (r *groupRuns) passing(b *types.Batch, filter int) []bool {
+	if filter < 0 {
+		return nil
+	}
+	c, take := b.Cols[filter], r.take[:len(r.run.Rows)]
+	for k, i := range r.run.Rows {
+		take[k] = isTrue(c, i)
+	}
+	return take
+}
+
+// trace lets an accumulator go through the run.
+func (g *GroupAggregate) trace(slot int, b *types.Batch) {
+	r, s, out := g.runs, &g.aggs.slots[slot], g.news[slot]
+	r.run.From = s.from
+	if s.acc.Trace != nil {
+		s.acc.Trace(&r.run, b, out)
+		return
+	}
+	for k, i := range r.run.Rows {
+		if err := g.traceRow(s, b, k, i, out); err != nil {
+			r.cut(k, err)
+			return
+		}
+	}
+}
+
+// traceRow is a step of trace, for accumulators that have no form for runs.
+func (g *GroupAggregate) traceRow(s *aggSlot, b *types.Batch, k int, i int32, out *types.Column) error {
+	r, st := g.runs, &g.aggs.st
+	x := group{r.maps[k], r.refs[k], r.accs[k]}
+	words := x.words[s.from:s.to]
+	if !r.fresh[k] {
+		st.reading = true
+		if err := s.acc.Value(words, st.of(&x, s), out); err != nil {
+			return err
+		}
+	}
+	if r.run.Take == nil || r.run.Take[k] {
+		st.reading = false
+		if err := s.acc.Add(words, st.of(&x, s), b, i); err != nil {
+			return err
+		}
+	}
+	st.reading = true
+	return s.acc.Value(words, st.of(&x, s), out)
+}
+
+// cut ends the run before row k, which failed: accumulators to come see no more than the rows before it.
+func (r *groupRuns) cut(k int, err error) {
+	r.fail = err
+	r.run.Accs, r.run.Rows, r.run.Fresh = r.run.Accs[:k], r.run.Rows[:k], r.run.Fresh[:k]
+	r.run.Outs = 2 * k
+	for _, first := range r.run.Fresh {
+		if first {
+			r.run.Outs--
+		}
+	}
+}
+
+// traceDistinct lets the accumulators over a DISTINCT set go through the run.
+func (g *GroupAggregate) traceDistinct(set int, b *types.Batch, at int) {
+	r, d := g.runs, &g.aggs.sets[set]
+	e := &r.distinct
+	e.n = 0
+	for k, i := range r.run.Rows {
+		if d.wants(b, i) {
+			e.at[e.n], e.maps[e.n], e.refs[e.n], e.which[e.n] = int32(k), r.maps[k], r.refs[k], int32(at+k)
+			e.n++
+		}
+	}
+	r.find.AddElems(d.value, e.maps[:e.n], e.refs[:e.n], &d.keys, e.which[:e.n], e.elems[:e.n])
+	for bit, filter := range d.filters {
+		take := r.take[:len(r.run.Rows)]
+		clear(take)
+		for n, k := range e.at[:e.n] {
+			if int(k) < len(take) && (filter < 0 || isTrue(b.Cols[filter], r.run.Rows[k])) {
+				take[k] = g.aggs.count(e.maps[n].Collection(d.value), e.elems[n], bit)
+			}
+		}
+		r.run.Take = take
+		for i := range g.aggs.slots {
+			if s := &g.aggs.slots[i]; s.set == set && s.bit == bit {
+				g.trace(i, b)
+				r.run.Take = take[:len(r.run.Rows)]
+			}
+		}
+	}
+}
+
+// wants reports whether a row passes any of the filters.
+func (d *distinctSet) wants(b *types.Batch, i int32) bool {
+	for _, filter := range d.filters {
+		if filter < 0 || isTrue(b.Cols[filter], i) {
+			return true
+		}
+	}
+	return false
 }
 
 // giveFresh counts the output rows of a run some of whose rows are the first of their groups.

@@ -1,0 +1,67 @@
+package op
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"runnel/types"
+)
+
+// TestGroupRuns compares runs with rows that are applied one by one, as a GroupAggregate does whose input may take rows
+// back: the results are the same as long as it does not. Batches are longer than a run and than an output batch.
+func TestGroupRuns(t *testing.T) {
+	for _, before := range []bool{true, false} {
+		r, g := aggRig(t, "k int, v string, w int, x bigint, f double, even bool, few bool", 1,
+			"COUNT", "COUNT FILTER even", "COUNT v FILTER few", "SUM w FILTER even", "SUM x", "AVG x FILTER few", "SUM f FILTER even", "MIN w FILTER few",
+			"MAX v", "MAX v FILTER even", "LISTAGG v FILTER few", "COUNT DISTINCT v", "COUNT DISTINCT v FILTER even", "COUNT DISTINCT v FILTER few",
+			"SUM DISTINCT x FILTER even", "AVG DISTINCT x FILTER few", "LISTAGG DISTINCT v FILTER few", "COUNT DISTINCT x w")
+		g.UpdateBefore = before
+		if !before {
+			r.check = Check{Mode: types.Upsert}
+		}
+		rnd := rand.New(rand.NewPCG(3, 4))
+		var lines []string
+		for range 3000 {
+			v := func(n int) string {
+				if n = rnd.IntN(n + 1); n == 0 {
+					return "NULL"
+				}
+				return fmt.Sprint(n)
+			}
+			lines = append(lines, fmt.Sprintf("+I %s %s %s %s %s.5 %t %t", v(1+rnd.IntN(60)), v(9), v(5), v(30), strings.Replace(v(9), "NULL", "0", 1),
+				rnd.IntN(2) == 0, rnd.IntN(9) == 0))
+		}
+		steps := parseTrace(t, strings.Join(lines, "\n"))
+		g.Retract = true
+		slow := newPlayer(t, r, 1)
+		for k := range steps {
+			slow.take(steps[k])
+			steps[k].want, slow.out = slow.out, nil
+		}
+		if slow.dead != "" {
+			t.Fatal(slow.dead)
+		}
+		g.Retract = false
+		r.playBatched(t, steps)
+		r.play(t, steps[:300], func(k int) int { return (k % 7) / 6 }, 1)
+	}
+}
+
+// A row that fails in the middle of a run ends the job behind what the rows before it give, whatever accumulators stand
+// before and behind the one that fails.
+func TestGroupRunsError(t *testing.T) {
+	r, _ := aggRig(t, "k int, v int, even bool", 1, "COUNT", "SINGLE_VALUE v FILTER even", "SUM v", "COUNT DISTINCT v")
+	r.run(t, `
+		+I 1 7 true
+			+I 1 1 7 7 1
+		+I 2 8 true
+			+I 2 1 8 8 1
+		+I 1 5 false
+			-U 1 1 7 7 1
+			+U 1 2 7 12 2
+		+I 2 9 true
+			error: more than one element
+	`)
+}
