@@ -53,12 +53,16 @@ func newOperator(s *opSpec) (op.Operator, error) {
 			Retract: updates(in()), Attached: n.Attached, StartCol: n.StartCol, EndCol: n.EndCol,
 		}), nil
 	case *plan.GroupWindowAggregate:
-		if n.Early == nil && n.Late == nil && n.Lateness == 0 { // each result once, at its window's end
-			return op.NewWindowAggregate(op.Windowing{
-				In: in().Fields, Out: n.Fields, Window: window(n.Window), Keys: n.Keys, Aggs: n.Aggs, Props: windowProps(n.Props),
-				Retract: updates(in()),
-			}), nil
+		spec := op.Windowing{
+			In: in().Fields, Out: n.Fields, Window: window(n.Window), Keys: n.Keys, Aggs: n.Aggs, Props: windowProps(n.Props),
+			Retract: updates(in()),
 		}
+		if n.Early == nil && n.Late == nil { // each result once, at its window's end
+			return op.NewWindowAggregate(spec), nil
+		}
+		return op.NewFiringAggregate(spec, op.Firing{
+			Early: n.Early, Late: n.Late, Lateness: n.Lateness, UpdateBefore: n.Mode.Has(types.UpdateBefore),
+		}), nil
 	case *plan.Join:
 		spec := op.Joining{
 			Kind: op.JoinKind(n.Join), NullSafe: n.NullSafe, Cond: n.Cond, MiniBatch: op.MiniBatch(n.MiniBatch),
@@ -184,8 +188,6 @@ func construct(n plan.Node) string {
 	switch n := n.(type) {
 	case *plan.WindowTableFunction:
 		return "SESSION without an aggregation by window_start and window_end"
-	case *plan.GroupWindowAggregate:
-		return "a group window with table.exec.emit.*"
 	default:
 		return n.Base().Kind
 	}

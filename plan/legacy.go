@@ -231,6 +231,10 @@ func (p *planning) emit(a *GroupWindowAggregate, at sql.Node) error {
 			return refuse(tableError, at, "The 'AFTER WATERMARK' emit strategy requires set 'allow-lateness' or 'minIdleStateRetentionTime' in table config.").
 				Cure("SET 'table.exec.emit.allow-lateness' = '1 h';")
 		}
+		if a.Lateness < *a.Late {
+			return refuse(tableError, at, "Allow-lateness [%dms] should not be smaller than Late-fire delay [%dms] when enable late-fire emit strategy.",
+				a.Lateness.Milliseconds(), a.Late.Milliseconds()).Cure("SET 'table.exec.emit.allow-lateness' = '%s';", *a.Late)
+		}
 	}
 	return nil
 }

@@ -149,6 +149,9 @@ func (m *modes) gives(n Node, in []changes) changes {
 		return allChanges
 	case *GroupWindowAggregate:
 		if n.Early != nil || n.Late != nil {
+			if in[0]&(updates|deletes) != 0 {
+				return allChanges // Flink does not say that a window whose rows have all gone is deleted
+			}
 			return inserts | updates
 		}
 		return inserts
