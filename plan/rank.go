@@ -43,6 +43,9 @@ func (p *planning) recognizeRank(c *Calc) (Node, error) {
 			Cure("Add an upper bound: rn <= n.")
 	}
 	used := slices.Contains(expr.Refs(append(slices.Clone(c.Exprs), b.rest...)...), rank)
+	if b.from == b.to && b.toColumn < 0 && fn == RowNumber && !p.batch {
+		used = false // the one rank is a constant, so rows change without it
+	}
 	r := &ranking{p: p, over: over, fn: fn, bounds: b, number: used}
 	node, err := r.node()
 	if err != nil {
@@ -181,11 +184,12 @@ func (r *ranking) info(kind string) Info {
 	return Info{Kind: kind, Inputs: []Node{r.over.Inputs[0]}, Fields: fields[: len(fields)-1 : len(fields)-1], Pos: r.over.Base().Pos}
 }
 
-// ranked puts a constant rank behind a node that gives none, so that the columns are those that the Calc above reads.
+// ranked puts a constant rank behind a node that gives none: the only one, or one that nobody reads. The columns are then those
+// that the Calc above reads.
 func (r *ranking) ranked(n Node) Node {
 	f := fieldsIn(n)
 	rank := r.over.Fields[len(r.over.Fields)-1]
-	return newCalc(n, append(columnExprs(f), expr.NewConst(types.IntDatum(1), rank.Type)), append(fieldNames(f), rank.Name), nil)
+	return newCalc(n, append(columnExprs(f), expr.NewConst(types.IntDatum(r.bounds.from), rank.Type)), append(fieldNames(f), rank.Name), nil)
 }
 
 // overWindow gives a top-N or deduplication per window.

@@ -31,10 +31,10 @@ type Joining struct {
 }
 
 // Join joins all rows of two inputs that have come and were not taken back. Inner joins pass on the kind of the row that
-// makes or breaks a pair; outer joins give +I and -D only: a row without partner is padded with NULLs, and what is padded
-// is taken back when the first partner comes. A semi join gives a left row once it has a partner, an anti join as long as
-// it has none. Rows are kept in a log per side; those of sides that are padded (or given alone) carry the number of their
-// partners.
+// makes or breaks a pair; outer joins give +I and -D: a row without partner is padded with NULLs, and what is padded
+// is taken back when the first partner comes. Only a -U of a side that is not padded breaks its pairs with -U. A semi join
+// gives a left row once it has a partner, an anti join as long as it has none. Rows are kept in a log per side; those of
+// sides that are padded (or given alone) carry the number of their partners.
 type Join struct {
 	timed
 	spec   Joining
@@ -276,9 +276,9 @@ func (j *Join) take(my, other *regularSide, r *joinRow) error {
 		}
 		return nil
 	}
-	kind := types.Delete
-	if !my.outer && !other.outer {
-		kind = r.kind
+	kind := r.kind
+	if my.outer {
+		kind = types.Delete
 	}
 	if err := j.pairs(my, other, r, kind); err != nil || !other.outer {
 		return err

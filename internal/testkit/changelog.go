@@ -3,6 +3,7 @@ package testkit
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -29,13 +30,14 @@ type Level uint8
 // The levels, the strictest first.
 const (
 	Sequence Level = iota // the same changes in the same order
+	Keyed                 // the same, but changes with other first columns may change places
 	Bag                   // the same changes in any order
 	Final                 // the same rows once applied, and nothing taken back that was not there
 )
 
 // ParseLevel reads the name of a level.
 func ParseLevel(s string) (Level, bool) {
-	for i, n := range [...]string{"sequence", "bag", "final"} {
+	for i, n := range [...]string{"sequence", "keyed", "bag", "final"} {
 		if n == s {
 			return Level(i), true
 		}
@@ -46,6 +48,8 @@ func ParseLevel(s string) (Level, bool) {
 // Compare says how got differs from want at the level, "" when they agree.
 func Compare(level Level, want, got []Change) string {
 	switch level {
+	case Keyed:
+		return Compare(Sequence, byFirst(want), byFirst(got))
 	case Sequence:
 		for i := range max(len(want), len(got)) {
 			switch {
@@ -72,6 +76,13 @@ func Compare(level Level, want, got []Change) string {
 		return wrong
 	}
 	return differ(w, g)
+}
+
+// byFirst sorts changes by their first column and keeps the order of those that share it.
+func byFirst(changes []Change) []Change {
+	sorted := slices.Clone(changes)
+	slices.SortStableFunc(sorted, func(a, b Change) int { return strings.Compare(a.Cells[0], b.Cells[0]) })
+	return sorted
 }
 
 func count(changes []Change, key func(Change) string) map[string]int {

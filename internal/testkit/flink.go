@@ -22,6 +22,15 @@ type Foreign struct {
 	Query string   `json:"query"`
 	Batch bool     `json:"batch"` // the query gives the same rows in batch mode
 	Error bool     `json:"error"` // it is refused
+
+	// Feed is the same rows in the order of the script, each with its table: for an engine that is given one after the other.
+	Feed []ForeignRow `json:"feed"`
+}
+
+// ForeignRow is the text of a row, or of both halves of an update.
+type ForeignRow struct {
+	Table string `json:"table"`
+	Text  string `json:"text"`
 }
 
 var rowsConnector = regexp.MustCompile(`'connector'\s*=\s*'rows'`)
@@ -51,13 +60,9 @@ func ForFlink(t Test, dir string, s Setting) (f Foreign, ok bool, err error) {
 		Name: t.Name(), Query: t.Step().SQL, Error: t.Step().Refused != nil,
 		Batch: t.Runs(Variant{Backend: "hashmap", Parallelism: 1, Batch: true}),
 	}
-	rows := map[string][]Change{}
 	for _, st := range t.Script.Steps[:t.At] {
 		if st.Clock > 0 {
 			return f, false, nil
-		}
-		if st.Rows != nil {
-			rows[st.Rows.Table] = append(rows[st.Rows.Table], st.Rows.Changes...)
 		}
 	}
 	feed := NewFeed(t.Script.Steps[:t.At], true, s.Formats)
@@ -66,6 +71,7 @@ func ForFlink(t Test, dir string, s Setting) (f Foreign, ok bool, err error) {
 		Catalog: known, Config: catalog.NewConfig(), Formats: s.Formats,
 		Connectors: append(append(feed.Connectors(), NewCapture().Connector()), s.Connectors...),
 	})
+	tables := map[string]*foreignTable{}
 	for _, st := range t.Script.Steps[:t.At] {
 		if st.SQL == "" || len(st.Wants) > 0 || st.Refused != nil {
 			continue
@@ -85,68 +91,106 @@ func ForFlink(t Test, dir string, s Setting) (f Foreign, ok bool, err error) {
 				}
 				continue
 			}
-			if text, err = foreignTable(known, text, name, rows[name], filepath.Join(dir, t.Script.Name+"-"+fmt.Sprint(t.At)+"-"+name)); err != nil {
+			table, err := newForeignTable(known, text, name)
+			if err != nil {
 				return f, false, err
 			}
+			tables[name] = table
+			path := filepath.Join(dir, t.Script.Name+"-"+fmt.Sprint(t.At)+"-"+name)
+			text = rowsConnector.ReplaceAllString(rowsOptions.ReplaceAllString(text, ""),
+				fmt.Sprintf("'connector' = 'filesystem', 'path' = '%s', 'format' = '%s'", path, table.format))
 		}
 		f.Setup = append(f.Setup, text)
+	}
+	if f.Feed, err = foreignRows(t.Script.Steps[:t.At], tables); err != nil {
+		return f, false, err
+	}
+	for name := range tables {
+		if err := f.writeRows(name, filepath.Join(dir, t.Script.Name+"-"+fmt.Sprint(t.At)+"-"+name)); err != nil {
+			return f, false, err
+		}
 	}
 	return f, true, nil
 }
 
 var createdTable = regexp.MustCompile("(?i)create\\s+table\\s+`?(\\w+)`?")
 
-// foreignTable writes the rows of a table as JSON lines, as Debezium's where rows are taken back, and gives its DDL.
-func foreignTable(known *catalog.Catalog, ddl, name string, rows []Change, path string) (string, error) {
+// foreignTable is a table whose rows are JSON lines; Debezium's where rows are taken back.
+type foreignTable struct {
+	fields []types.Field
+	format string
+	before []byte // the first half of an update
+}
+
+func newForeignTable(known *catalog.Catalog, ddl, name string) (*foreignTable, error) {
 	found, _ := known.Find(catalog.Path{Catalog: "default_catalog", Database: "default_database", Name: name})
 	table, ok := found.(*catalog.Table)
 	if !ok {
-		return "", fmt.Errorf("no table %s", name)
+		return nil, fmt.Errorf("no table %s", name)
 	}
-	var fields []types.Field
+	f := &foreignTable{format: "json"}
 	for _, c := range table.Columns {
 		if c.Kind == sql.PhysicalColumn {
-			fields = append(fields, types.Field{Name: c.Name, Type: c.Type})
-		}
-	}
-	format := "json"
-	for _, c := range rows {
-		if c.Kind != "+I" {
-			format = "debezium-json"
+			f.fields = append(f.fields, types.Field{Name: c.Name, Type: c.Type})
 		}
 	}
 	if strings.Contains(ddl, "'changelog-mode'") {
-		format = "debezium-json"
+		f.format = "debezium-json"
 	}
-	var b strings.Builder
-	var before []byte
-	for _, c := range rows {
-		row := jsonRow(fields, c)
-		switch {
-		case format == "json":
-			b.Write(row)
-		case c.Kind == "-U":
-			before = row
+	return f, nil
+}
+
+// text gives a row as a line; "" for the first half of an update, which comes with the second.
+func (f *foreignTable) text(c Change) (string, error) {
+	row := jsonRow(f.fields, c)
+	before := f.before
+	f.before = nil
+	switch {
+	case f.format == "json":
+		return string(row) + "\n", nil
+	case c.Kind == "-U":
+		f.before = row
+		return "", nil
+	case c.Kind == "+I":
+		return fmt.Sprintf(`{"before":null,"after":%s,"op":"c"}`, row) + "\n", nil
+	case c.Kind == "-D":
+		return fmt.Sprintf(`{"before":%s,"after":null,"op":"d"}`, row) + "\n", nil
+	case before == nil:
+		return "", fmt.Errorf("+U without -U")
+	}
+	return fmt.Sprintf(`{"before":%s,"after":%s,"op":"u"}`, before, row) + "\n", nil
+}
+
+// foreignRows gives the rows of the steps in their order.
+func foreignRows(steps []Step, tables map[string]*foreignTable) ([]ForeignRow, error) {
+	var all []ForeignRow
+	for _, st := range steps {
+		if st.Rows == nil || tables[st.Rows.Table] == nil {
 			continue
-		case c.Kind == "+I":
-			fmt.Fprintf(&b, `{"before":null,"after":%s,"op":"c"}`, row)
-		case c.Kind == "-D":
-			fmt.Fprintf(&b, `{"before":%s,"after":null,"op":"d"}`, row)
-		default:
-			if before == nil {
-				return "", fmt.Errorf("table %s: +U without -U", name)
-			}
-			fmt.Fprintf(&b, `{"before":%s,"after":%s,"op":"u"}`, before, row)
-			before = nil
 		}
-		b.WriteByte('\n')
+		for _, c := range st.Rows.Changes {
+			text, err := tables[st.Rows.Table].text(c)
+			if err != nil {
+				return nil, fmt.Errorf("table %s, row %s: %w", st.Rows.Table, c, err)
+			}
+			if text != "" {
+				all = append(all, ForeignRow{st.Rows.Table, text})
+			}
+		}
+	}
+	return all, nil
+}
+
+// writeRows writes all rows of a table into one file.
+func (f *Foreign) writeRows(table, path string) error {
+	var b strings.Builder
+	for _, r := range f.Feed {
+		if r.Table == table {
+			b.WriteString(r.Text)
+		}
 	}
 	if err := os.MkdirAll(path, 0o755); err != nil {
-		return "", err
+		return err
 	}
-	if err := os.WriteFile(filepath.Join(path, "rows"), []byte(b.String()), 0o644); err != nil {
-		return "", err
-	}
-	ddl = rowsOptions.ReplaceAllString(ddl, "")
-	return rowsConnector.ReplaceAllString(ddl, fmt.Sprintf("'connector' = 'filesystem', 'path' = '%s', 'format' = '%s'", path, format)), nil
+	return os.WriteFile(filepath.Join(path, "rows"), []byte(b.String()), 0o644)
 }
