@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"context"
 	"math"
 	"sync"
 
@@ -17,14 +18,19 @@ type Pause struct {
 	waiting int // readers with splits that have not come to rest or to their end
 	once    sync.Once
 	wakes   []func()
+	sources []*pausedSource
+	changed chan struct{} // closed and made anew when a source has dealt its splits
 }
+
+// pausedSource is a scan of the job.
+type pausedSource struct{ read, dealt bool }
 
 // NewPause makes readers rest after the given number of rows, negative for never, and before the first one if held.
 func NewPause(after int, held bool) *Pause {
 	if after < 0 {
 		after = math.MaxInt
 	}
-	return &Pause{after: after, open: !held, reached: make(chan struct{})}
+	return &Pause{after: after, open: !held, reached: make(chan struct{}), changed: make(chan struct{})}
 }
 
 // Reached is closed when every reader that has got a split by then rests or has ended.
@@ -58,6 +64,15 @@ func (p *Pause) Wrap(c connectors.Connector) connectors.Connector {
 		if err != nil {
 			return nil, err
 		}
+		scan := &pausedSource{}
+		p.mu.Lock()
+		p.sources = append(p.sources, scan)
+		p.mu.Unlock()
+		enumerate := s.Enumerate
+		s.Enumerate = func(env connectors.Env) (connectors.Enumerator, error) {
+			e, err := enumerate(env)
+			return &pausedEnumerator{e, p, scan}, err
+		}
 		read := s.Read
 		s.Read = func(env connectors.Env, wake func()) (connectors.Reader, error) {
 			r, err := read(env, wake)
@@ -65,6 +80,7 @@ func (p *Pause) Wrap(c connectors.Connector) connectors.Connector {
 				return r, err
 			}
 			p.mu.Lock()
+			scan.read = true
 			p.wakes = append(p.wakes, wake)
 			p.mu.Unlock()
 			return &resting{Reader: r, p: p, left: p.after}, nil
@@ -72,6 +88,45 @@ func (p *Pause) Wrap(c connectors.Connector) connectors.Connector {
 		return s, nil
 	}
 	return c
+}
+
+// Dealt waits until every source of a running job that is new has dealt its splits, so that a barrier stands behind them.
+// The sources must be such that look for splits once: their enumerators are closed behind that.
+func (p *Pause) Dealt(ctx context.Context, done <-chan struct{}) error {
+	for {
+		p.mu.Lock()
+		waiting, changed := false, p.changed
+		for _, s := range p.sources {
+			waiting = waiting || s.read && !s.dealt
+		}
+		p.mu.Unlock()
+		if !waiting {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-done:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// pausedEnumerator tells when the engine has dealt what it found.
+type pausedEnumerator struct {
+	connectors.Enumerator
+	p    *Pause
+	scan *pausedSource
+}
+
+func (e *pausedEnumerator) Close() error {
+	e.p.mu.Lock()
+	e.scan.dealt = true
+	close(e.p.changed)
+	e.p.changed = make(chan struct{})
+	e.p.mu.Unlock()
+	return e.Enumerator.Close()
 }
 
 func (p *Pause) rest() {

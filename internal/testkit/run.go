@@ -180,6 +180,11 @@ func (r *runner) begin(ctx context.Context, id string) error {
 	if err := r.events.running(ctx, j); err != nil {
 		return err
 	}
+	if !r.outcome.Restart {
+		if err := r.pause.Dealt(ctx, j.Done()); err != nil {
+			return err
+		}
+	}
 	if _, err := j.Checkpoint(ctx); err != nil && !ended(j) && !finishing(err) {
 		return err
 	}
