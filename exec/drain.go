@@ -6,8 +6,12 @@ import (
 	"runnel/state"
 )
 
-// drainStep is the number of records of keyed state that are copied out between two batches: well below a millisecond.
-const drainStep = 2048
+// Between two batches records of keyed state are copied out, a step at a time, until drainTime has passed. What a step takes
+// depends on how its records lie in memory: a twentieth of a millisecond, or ten times that.
+const (
+	drainStep = 512
+	drainTime = time.Millisecond
+)
 
 // drain is a snapshot whose keyed state is still being copied out, between batches. The barrier has long gone on.
 type drain struct {
@@ -29,7 +33,7 @@ func (t *task) freeze(b *barrier, k *ack) (any bool) {
 	return any
 }
 
-// drainSome copies out a step, and acknowledges the checkpoint when everything is copied. It does nothing while the store
+// drainSome copies out some steps, and acknowledges the checkpoint when everything is copied. It does nothing while the store
 // is behind. What fails here is the checkpoint, not the task.
 func (t *task) drainSome() {
 	if !t.run.storer.room() {
@@ -50,8 +54,11 @@ func (t *task) drainSome() {
 			return
 		}
 		if !done {
-			d.busy += time.Since(began)
-			return
+			if took := time.Since(began); took > drainTime || !t.run.storer.room() {
+				d.busy += took
+				return
+			}
+			continue
 		}
 		o := &d.ack.ops[d.next]
 		o.states = n.keyed.Snapshot()
