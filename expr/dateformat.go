@@ -49,10 +49,8 @@ func (c *patternCache[P]) get(pattern string) (P, error) {
 	return c.p, c.err
 }
 
-func (c *compiler) legacyPatterns() *patternCache[*types.LegacyPattern] {
-	return &patternCache[*types.LegacyPattern]{parse: func(s string) (*types.LegacyPattern, error) {
-		return types.ParseLegacyPattern(s, c.now().Year())
-	}}
+func (c *compiler) legacyPatterns() *patternCache[legacyFormat] {
+	return &patternCache[legacyFormat]{parse: c.parseLegacyFormat}
 }
 
 func datePatterns() *patternCache[formatPattern] {
@@ -200,7 +198,7 @@ func dateFormatKernel(c *compiler, call *Call) (Eval, error) {
 	arena := &types.Arena{}
 	t, loc := call.Args[0].Type(), c.env.Zone
 	if t.IsString() {
-		in, _ := types.ParseLegacyPattern(usualPattern, c.now().Year())
+		in, _ := c.parseLegacyFormat(usualPattern)
 		cache := c.legacyPatterns()
 		return binaryRow(call.T, args, func(s, pattern string) (string, error) {
 			p, err := cache.get(pattern)
@@ -295,7 +293,7 @@ func unixTimestampKernel(c *compiler, call *Call) (Eval, error) {
 }
 
 func convertTZKernel(c *compiler, call *Call) (Eval, error) {
-	p, err := types.ParseLegacyPattern(usualPattern, c.now().Year())
+	p, err := c.parseLegacyFormat(usualPattern)
 	if err != nil {
 		return nil, err
 	}

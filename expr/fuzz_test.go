@@ -2,9 +2,13 @@ package expr
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+
+	"runnel/types"
 )
 
 // FuzzLike compares the matcher with the pattern as a regular expression.
@@ -119,7 +123,8 @@ func FuzzJSON(f *testing.F) {
 		if !p.simple {
 			return
 		}
-		span, serr := p.scan(doc)
+		var span jsonSpan
+		serr := p.scan(doc, &span)
 		if (werr == nil) != (serr == nil) {
 			t.Fatalf("%s in %q: %v in the tree, %v in the text", path, doc, werr, serr)
 		}
@@ -128,6 +133,36 @@ func FuzzJSON(f *testing.F) {
 			if err != nil || string(appendNode(nil, got)) != string(appendNode(nil, want)) {
 				t.Fatalf("%s in %q: %s, want %s (%v)", path, doc, appendNode(nil, got), appendNode(nil, want), err)
 			}
+			if span.scalar() {
+				return
+			}
+			s := jsonScanner{s: doc, at: span.start}
+			var keys []string
+			if text, ok := s.appendCompact(nil, &keys); ok && string(text) != string(appendNode(nil, want)) {
+				t.Fatalf("%s in %q: written as %s, want %s", path, doc, text, appendNode(nil, want))
+			}
 		}
 	})
+}
+
+// TestPlainNumber holds the short way of JSON numbers against the digits that Java prints.
+func TestPlainNumber(t *testing.T) {
+	plain := 0
+	for scale := 1; scale <= 6; scale++ {
+		for v := 0; v < 10_000_000; v += 997 {
+			s := fmt.Sprintf("%0*d", scale+1, v)
+			s = s[:len(s)-scale] + "." + s[len(s)-scale:]
+			f, _ := strconv.ParseFloat(s, 64)
+			want := string(types.AppendDouble(nil, f))
+			if plainNumber(s) {
+				plain++
+				if s != want {
+					t.Fatalf("%s is written as %s", s, want)
+				}
+			}
+		}
+	}
+	if plain < 30000 || plainNumber("1e5") || plainNumber("1.5E5") || plainNumber("1.50") || plainNumber("0.0001") {
+		t.Errorf("%d are plain", plain)
+	}
 }

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"strings"
 
 	"runnel/types"
 )
@@ -96,13 +97,11 @@ var clausesType = types.Type{Kind: types.Raw, Class: "JSON CLAUSES", NotNull: tr
 
 // jsonFunctionTable are the functions of JSON.
 func jsonFunctionTable() []Function {
-	test := func(name, doc string, want bool, is func(*jsonNode) bool) Function {
+	test := func(name, doc string, want bool, begins string) Function {
 		return Function{Name: name, Doc: doc, Operator: true, safe: true, form: asPostfix, forms: "'<CHARACTER> " + name + "'",
-			bind: takes("CHARACTER").toSure(giveKind(types.Boolean)), kernel: isJSONKernel(want, is)}
+			bind: takes("CHARACTER").toSure(giveKind(types.Boolean)), kernel: isJSONKernel(want, begins)}
 	}
-	anything := func(*jsonNode) bool { return true }
-	isArray := func(n *jsonNode) bool { return n.kind == jsonArray }
-	isObject := func(n *jsonNode) bool { return n.kind == jsonObject }
+	const scalars = `"tfn-0123456789`
 	fs := []Function{
 		{Name: "JSON_EXISTS", Doc: "JSON_EXISTS(json, path [{TRUE | FALSE | UNKNOWN | ERROR} ON ERROR]): whether the path finds something.",
 			bind: bindJSONPath, kernel: jsonExistsKernel},
@@ -127,28 +126,36 @@ func jsonFunctionTable() []Function {
 	}
 	for not, want := range map[string]bool{"": true, "NOT ": false} {
 		fs = append(fs,
-			test("IS "+not+"JSON VALUE", "whether a text is JSON.", want, anything),
-			test("IS "+not+"JSON SCALAR", "whether a text is a JSON scalar.", want, (*jsonNode).scalar),
-			test("IS "+not+"JSON ARRAY", "whether a text is a JSON array.", want, isArray),
-			test("IS "+not+"JSON OBJECT", "whether a text is a JSON object.", want, isObject))
+			test("IS "+not+"JSON VALUE", "whether a text is JSON.", want, scalars+"[{"),
+			test("IS "+not+"JSON SCALAR", "whether a text is a JSON scalar.", want, scalars),
+			test("IS "+not+"JSON ARRAY", "whether a text is a JSON array.", want, "["),
+			test("IS "+not+"JSON OBJECT", "whether a text is a JSON object.", want, "{"))
 	}
 	return fs
 }
 
-func isJSONKernel(want bool, is func(*jsonNode) bool) func(*compiler, *Call) (Eval, error) {
+// isJSONKernel says whether a text is JSON that begins with one of the given bytes.
+func isJSONKernel(want bool, begins string) func(*compiler, *Call) (Eval, error) {
 	return func(c *compiler, call *Call) (Eval, error) {
 		args, err := c.args(call)
 		if err != nil {
 			return nil, err
 		}
-		return datums(call.T, args, func(row []types.Datum) (types.Datum, error) {
-			ok := false
-			if !row[0].Null {
-				n, err := parseJSON(row[0].S)
-				ok = err == nil && is(n)
+		out := newOutput(call.T)
+		return func(b *types.Batch, sel []int32) (*types.Column, error) {
+			var fail error
+			x, sel := run(args[0], b, sel, &fail)
+			out.start(b.Len)
+			for _, i := range sel {
+				ok := false
+				if !x.Null(i) {
+					s := jsonScanner{s: x.Str[i]}
+					ok = strings.IndexByte(begins, s.peek()) >= 0 && s.skip() == nil
+				}
+				out.Int[i] = types.BoolDatum(ok == want).I
 			}
-			return types.BoolDatum(ok == want), nil
-		}), nil
+			return out.Column, fail
+		}, nil
 	}
 }
 
@@ -232,7 +239,7 @@ func (c *compiler) jsonPathKernel(call *Call, f func(*jsonResult) (types.Datum, 
 				out.null(i)
 				continue
 			}
-			r = ctx.find(x.Str[i], y.Str[i])
+			ctx.find(x.Str[i], y.Str[i], &r)
 			d, err := f(&r)
 			if err != nil {
 				return out.Column, at(i, err)
@@ -269,11 +276,11 @@ func jsonValueKernel(c *compiler, call *Call) (Eval, error) {
 	cl := clausesOf(call.Args[2])
 	empty, emptyErr := jsonDefault(cl.OnEmpty, call.T)
 	failed, failedErr := jsonDefault(cl.OnError, call.T)
-	t := call.T
+	t, arena := call.T, &types.Arena{}
 	return c.jsonPathKernel(call, func(r *jsonResult) (types.Datum, error) {
 		outcome, err := r.value()
 		if outcome == jsonFound {
-			return r.convert(t)
+			return r.convert(t, arena)
 		}
 		on, d, bad := cl.OnError.Behavior, failed, failedErr
 		if outcome == jsonEmpty {
@@ -304,6 +311,8 @@ func jsonDefault(on JSONOn, t types.Type) (types.Datum, error) {
 func jsonQueryKernel(c *compiler, call *Call) (Eval, error) {
 	cl := clausesOf(call.Args[2])
 	array := call.T.Kind == types.Array
+	var keys []string
+	arena := &types.Arena{}
 	give := func(n *jsonNode) types.Datum {
 		if array {
 			return jsonTexts(n)
@@ -311,6 +320,13 @@ func jsonQueryKernel(c *compiler, call *Call) (Eval, error) {
 		return types.StrDatum(string(appendNode(nil, n)))
 	}
 	return c.jsonPathKernel(call, func(r *jsonResult) (types.Datum, error) {
+		if !array && r.nested() && (cl.Wrapper == WithoutWrapper || cl.Wrapper == WithConditionalWrapper && r.span.kind == jsonArray) {
+			p := jsonScanner{s: r.doc, at: r.span.start}
+			text, ok := p.appendCompact(arena.Buf(), &keys)
+			if keys = keys[:0]; ok {
+				return types.StrDatum(arena.Take(text)), nil
+			}
+		}
 		n, outcome, err := r.query(cl.Wrapper)
 		if outcome == jsonFound && (!array || n.kind == jsonArray) {
 			return give(n), nil

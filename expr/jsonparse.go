@@ -49,15 +49,17 @@ func parseJSON(s string) (*jsonNode, error) {
 
 // peek gives the next byte behind blanks, 0 at the end.
 func (p *jsonScanner) peek() byte {
-	for p.at < len(p.s) {
-		c := p.s[p.at]
-		if c > ' ' {
+	if p.at < len(p.s) && p.s[p.at] > ' ' {
+		return p.s[p.at]
+	}
+	return p.blanks()
+}
+
+func (p *jsonScanner) blanks() byte {
+	for ; p.at < len(p.s); p.at++ {
+		if c := p.s[p.at]; c != ' ' && c != '\n' && c != '\t' && c != '\r' {
 			return c
 		}
-		if c != ' ' && c != '\n' && c != '\t' && c != '\r' {
-			return c
-		}
-		p.at++
 	}
 	return 0
 }
@@ -96,11 +98,37 @@ func javaNumber(text string, float bool) string {
 		}
 		return text
 	}
+	var buf [32]byte
+	return string(appendJavaNumber(buf[:0], text))
+}
+
+// appendJavaNumber appends a number with a fraction or an exponent as Java prints the double.
+func appendJavaNumber(dst []byte, text string) []byte {
+	if plainNumber(text) {
+		return append(dst, text...)
+	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil && f == 0 {
-		return text
+		return append(dst, text...)
 	}
-	return string(types.AppendDouble(nil, f))
+	return types.AppendDouble(dst, f)
+}
+
+// plainNumber reports whether a number with a fraction or an exponent is written as Java prints it: up to seven digits
+// without an exponent, at least 0.001, and with no 0 at the end but the one of x.0.
+func plainNumber(text string) bool {
+	text = strings.TrimPrefix(text, "-")
+	point := strings.IndexByte(text, '.')
+	if point < 0 || len(text) > 8 {
+		return false
+	}
+	for _, c := range []byte(text) {
+		if c|0x20 == 'e' {
+			return false
+		}
+	}
+	fraction := text[point+1:]
+	return (fraction == "0" || fraction[len(fraction)-1] != '0') && (text[0] != '0' || fraction == "0" || text >= "0.001")
 }
 
 func (p *jsonScanner) enter() error {
@@ -111,43 +139,64 @@ func (p *jsonScanner) enter() error {
 	return nil
 }
 
+// leave moves behind the end of an array or object.
+func (p *jsonScanner) leave() {
+	p.at++
+	p.depth--
+}
+
+// end wants the end of an array or object.
+func (p *jsonScanner) end(c byte) error {
+	if p.peek() != c {
+		return errJSON
+	}
+	p.leave()
+	return nil
+}
+
+// key reads the name of an entry and the colon behind it.
+func (p *jsonScanner) key() (string, error) {
+	if p.peek() != '"' {
+		return "", errJSON
+	}
+	key, escaped, err := p.span()
+	if err != nil {
+		return "", err
+	}
+	if escaped {
+		key = unescapeJSON(key)
+	}
+	if p.peek() != ':' {
+		return "", errJSON
+	}
+	p.at++
+	return key, nil
+}
+
 func (p *jsonScanner) object() (*jsonNode, error) {
 	if err := p.enter(); err != nil {
 		return nil, err
 	}
 	n := &jsonNode{kind: jsonObject}
 	if p.peek() == '}' {
-		p.at++
-		p.depth--
+		p.leave()
 		return n, nil
 	}
 	for {
-		if p.peek() != '"' {
-			return nil, errJSON
-		}
-		key, err := p.str()
+		key, err := p.key()
 		if err != nil {
 			return nil, err
 		}
-		if p.peek() != ':' {
-			return nil, errJSON
-		}
-		p.at++
 		v, err := p.value()
 		if err != nil {
 			return nil, err
 		}
 		n.put(key, v)
-		switch p.peek() {
-		case ',':
+		if p.peek() == ',' {
 			p.at++
-		case '}':
-			p.at++
-			p.depth--
-			return n, nil
-		default:
-			return nil, errJSON
+			continue
 		}
+		return n, p.end('}')
 	}
 }
 
@@ -177,8 +226,7 @@ func (p *jsonScanner) array() (*jsonNode, error) {
 	}
 	n := &jsonNode{kind: jsonArray}
 	if p.peek() == ']' {
-		p.at++
-		p.depth--
+		p.leave()
 		return n, nil
 	}
 	for {
@@ -187,32 +235,32 @@ func (p *jsonScanner) array() (*jsonNode, error) {
 			return nil, err
 		}
 		n.elems = append(n.elems, v)
-		switch p.peek() {
-		case ',':
+		if p.peek() == ',' {
 			p.at++
-		case ']':
-			p.at++
-			p.depth--
-			return n, nil
-		default:
-			return nil, errJSON
+			continue
 		}
+		return n, p.end(']')
 	}
 }
 
 // word reads true, false or null.
 func (p *jsonScanner) word() (string, error) {
-	for _, w := range [...]string{"true", "false", "null"} {
-		if strings.HasPrefix(p.s[p.at:], w) {
-			end := p.at + len(w)
-			if end < len(p.s) && (p.s[end] == '_' || p.s[end]|0x20 >= 'a' && p.s[end]|0x20 <= 'z' || digit(p.s[end])) {
-				return "", errJSON
-			}
-			p.at = end
-			return w, nil
-		}
+	w := "null"
+	switch p.s[p.at] {
+	case 't':
+		w = "true"
+	case 'f':
+		w = "false"
 	}
-	return "", errJSON
+	if !strings.HasPrefix(p.s[p.at:], w) {
+		return "", errJSON
+	}
+	end := p.at + len(w)
+	if end < len(p.s) && (p.s[end] == '_' || p.s[end]|0x20 >= 'a' && p.s[end]|0x20 <= 'z' || digit(p.s[end])) {
+		return "", errJSON
+	}
+	p.at = end
+	return w, nil
 }
 
 func digit(c byte) bool { return c-'0' < 10 }
@@ -265,23 +313,56 @@ func (p *jsonScanner) number() (text string, float bool, err error) {
 	return text, float, nil
 }
 
-// span moves behind a string and gives its raw content; escaped says that it holds backslashes.
+// plainJSON tells the bytes of a string that stand for themselves.
+var plainJSON = func() (plain [256]bool) {
+	for c := range plain {
+		plain[c] = c >= 0x20 && c != '"' && c != '\\'
+	}
+	return plain
+}()
+
+// span moves behind a string, whose escapes it checks, and gives its raw content; escaped says that it holds some.
 func (p *jsonScanner) span() (raw string, escaped bool, err error) {
-	s := p.s
-	start := p.at + 1
-	for i := start; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '"':
-			p.at = i + 1
-			return s[start:i], escaped, nil
-		case c == '\\':
-			escaped = true
+	s, i := p.s, p.at+1
+	for {
+		for i < len(s) && plainJSON[s[i]] {
 			i++
-		case c < 0x20:
+		}
+		switch {
+		case i >= len(s):
+			return "", false, errJSON
+		case s[i] == '"':
+			raw = s[p.at+1 : i]
+			p.at = i + 1
+			return raw, escaped, nil
+		case s[i] != '\\':
 			return "", false, errJSON
 		}
+		n := escapeLength(s[i:])
+		if n == 0 {
+			return "", false, errJSON
+		}
+		i += n
+		escaped = true
 	}
-	return "", false, errJSON
+}
+
+// escapeLength is the length of the escape at the beginning of s, 0 for a wrong one.
+func escapeLength(s string) int {
+	if len(s) < 2 {
+		return 0
+	}
+	switch s[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+		if len(s) >= 6 {
+			if _, err := strconv.ParseUint(s[2:6], 16, 32); err == nil {
+				return 6
+			}
+		}
+	}
+	return 0
 }
 
 func (p *jsonScanner) str() (string, error) {
@@ -289,12 +370,15 @@ func (p *jsonScanner) str() (string, error) {
 	if err != nil || !escaped {
 		return raw, err
 	}
-	return unescapeJSON(raw)
+	return unescapeJSON(raw), nil
 }
 
-// unescapeJSON undoes the escapes of a string's content.
-func unescapeJSON(raw string) (string, error) {
-	b := make([]byte, 0, len(raw))
+// unescapeJSON undoes the escapes of a string's content, which have been checked.
+func unescapeJSON(raw string) string {
+	return string(appendUnescaped(make([]byte, 0, len(raw)), raw))
+}
+
+func appendUnescaped(b []byte, raw string) []byte {
 	for i := 0; i < len(raw); i++ {
 		if raw[i] != '\\' {
 			b = append(b, raw[i])
@@ -302,8 +386,6 @@ func unescapeJSON(raw string) (string, error) {
 		}
 		i++
 		switch raw[i] {
-		case '"', '\\', '/':
-			b = append(b, raw[i])
 		case 'b':
 			b = append(b, '\b')
 		case 'f':
@@ -315,56 +397,44 @@ func unescapeJSON(raw string) (string, error) {
 		case 't':
 			b = append(b, '\t')
 		case 'u':
-			r, n, err := unicodeJSON(raw[i+1:])
-			if err != nil {
-				return "", err
-			}
+			r, n := unicodeJSON(raw[i+1:])
 			b = utf8.AppendRune(b, r)
 			i += n
 		default:
-			return "", errJSON
+			b = append(b, raw[i])
 		}
 	}
-	return string(b), nil
+	return b
 }
 
 // unicodeJSON reads the digits behind \u, and a second escape that completes a surrogate pair.
-func unicodeJSON(s string) (rune, int, error) {
-	if len(s) < 4 {
-		return 0, 0, errJSON
-	}
-	v, err := strconv.ParseUint(s[:4], 16, 32)
-	if err != nil {
-		return 0, 0, errJSON
-	}
+func unicodeJSON(s string) (rune, int) {
+	v, _ := strconv.ParseUint(s[:4], 16, 32)
 	r := rune(v)
 	if r >= 0xd800 && r < 0xdc00 && len(s) >= 10 && s[4] == '\\' && s[5] == 'u' {
 		if low, err := strconv.ParseUint(s[6:10], 16, 32); err == nil && low >= 0xdc00 && low < 0xe000 {
-			return (r-0xd800)<<10 + (rune(low) - 0xdc00) + 0x10000, 10, nil
+			return (r-0xd800)<<10 + (rune(low) - 0xdc00) + 0x10000, 10
 		}
 	}
 	if r >= 0xd800 && r < 0xe000 {
 		r = '?'
 	}
-	return r, 4, nil
+	return r, 4
 }
 
 // skip checks a value and moves behind it without building anything.
 func (p *jsonScanner) skip() error {
+	var err error
 	switch c := p.peek(); c {
 	case '{', '[':
 		return p.skipNested(c)
 	case '"':
-		raw, escaped, err := p.span()
-		if err == nil && escaped {
-			_, err = unescapeJSON(raw)
-		}
-		return err
+		_, _, err = p.span()
 	case 't', 'f', 'n':
-		_, err := p.word()
-		return err
+		_, err = p.word()
+	default:
+		_, _, err = p.number()
 	}
-	_, _, err := p.number()
 	return err
 }
 
@@ -374,8 +444,7 @@ func (p *jsonScanner) skipNested(open byte) error {
 	}
 	end := open + 2 // ] behind [, } behind {
 	if p.peek() == end {
-		p.at++
-		p.depth--
+		p.leave()
 		return nil
 	}
 	for {
@@ -394,15 +463,10 @@ func (p *jsonScanner) skipNested(open byte) error {
 		if err := p.skip(); err != nil {
 			return err
 		}
-		switch p.peek() {
-		case ',':
+		if p.peek() == ',' {
 			p.at++
-		case end:
-			p.at++
-			p.depth--
-			return nil
-		default:
-			return errJSON
+			continue
 		}
+		return p.end(end)
 	}
 }

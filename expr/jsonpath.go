@@ -14,6 +14,8 @@ type jsonPath struct {
 	steps  []jsonStep
 	// simple paths have only names and indexes that are not negative: they are followed in the text, without parsing it.
 	simple bool
+	// missing is the error of a simple path when nothing is there for a step.
+	missing []error
 }
 
 // stepKind is what a step of a path does.
@@ -65,10 +67,11 @@ func compileJSONPath(text string) (*jsonPath, error) {
 	}
 	p.steps = steps
 	p.simple = true
-	for _, s := range steps {
+	for i, s := range steps {
 		if s.kind != stepName && (s.kind != stepIndex || s.indexes[0] < 0) {
 			p.simple = false
 		}
+		p.missing = append(p.missing, errNoPath(steps[:i+1]))
 	}
 	return p, nil
 }

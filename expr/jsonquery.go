@@ -57,6 +57,9 @@ func (r *jsonResult) scalar() bool {
 	return r.span.scalar()
 }
 
+// nested reports whether an array or an object of the document's text was found.
+func (r *jsonResult) nested() bool { return r.found && r.node == nil && !r.span.scalar() }
+
 // tree gives what was found as a node.
 func (r *jsonResult) tree() *jsonNode {
 	if r.node == nil {
@@ -67,24 +70,25 @@ func (r *jsonResult) tree() *jsonNode {
 
 var errStrictNull = errors.New("Strict jsonpath mode requires a non empty returned value, but is null")
 
-// find follows a path in a document. JSON's null counts as nothing.
-func (c *jsonContext) find(doc, path string) jsonResult {
+// find follows a path in a document and puts what it finds into r. JSON's null counts as nothing.
+func (c *jsonContext) find(doc, path string, r *jsonResult) {
 	e := c.path(path)
+	*r = jsonResult{strict: e.path.strict, err: e.err}
 	if e.err != nil {
-		return jsonResult{strict: e.path.strict, err: e.err}
+		return
 	}
-	r := jsonResult{strict: e.path.strict}
 	var err error
 	null := false
 	if e.path.simple {
 		r.doc = doc
-		r.span, err = e.path.scan(doc)
+		err = e.path.scan(doc, &r.span)
 		null = r.span.kind == jsonNull
 	} else {
 		var root *jsonNode
 		if root, err = parseJSON(doc); err == nil {
 			if root.kind == jsonNull {
-				return jsonResult{strict: r.strict, err: errNullDoc}
+				r.err = errNullDoc
+				return
 			}
 			if r.node, err = e.path.find(root); err == nil {
 				null = r.node.kind == jsonNull
@@ -100,7 +104,6 @@ func (c *jsonContext) find(doc, path string) jsonResult {
 	default:
 		r.found = !null
 	}
-	return r
 }
 
 var errNullDoc = errors.New("json can not be null or empty")
@@ -186,12 +189,12 @@ const (
 
 // convert gives the scalar that was found as a value of t. Numbers and truth values are not converted: another kind is an
 // error.
-func (r *jsonResult) convert(t types.Type) (types.Datum, error) {
+func (r *jsonResult) convert(t types.Type, arena *types.Arena) (types.Datum, error) {
 	kind, float, text := r.span.kind, r.span.float, ""
 	if r.node != nil {
 		kind, float, text = r.node.kind, r.node.float, r.node.text
 	} else {
-		text = r.span.text(r.doc)
+		text = r.span.text(r.doc, arena)
 	}
 	switch t.Kind {
 	case types.Boolean:

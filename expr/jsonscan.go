@@ -1,5 +1,7 @@
 package expr
 
+import "runnel/types"
+
 // jsonSpan is a value in the text of a document: its kind and where it stands. What it holds is read when it is wanted.
 type jsonSpan struct {
 	kind       jsonKind
@@ -8,147 +10,147 @@ type jsonSpan struct {
 	float      bool // a number with a fraction or an exponent
 }
 
-// scan follows a simple path in the text of a document and gives the span of what it finds. The whole document is
-// checked. It allocates nothing.
-func (p *jsonPath) scan(doc string) (jsonSpan, error) {
-	s := jsonScanner{s: doc}
-	if s.peek() == 'n' {
-		if _, err := s.word(); err != nil {
-			return jsonSpan{}, err
-		}
-		return jsonSpan{}, errNullDoc
-	}
-	span, depth, err := s.follow(p.steps, 0)
-	if err != nil {
-		return span, err
-	}
-	if depth < len(p.steps) {
-		return span, errNoPath(p.steps[:depth+1])
-	}
-	return span, nil
+// jsonFollower follows the steps of a simple path in the text of a document.
+type jsonFollower struct {
+	jsonScanner
+	steps   []jsonStep
+	reached int // how many of the steps led somewhere
+	span    jsonSpan
 }
 
-// follow moves behind the next value and gives what the steps from depth on lead to within it; the second result is how
-// many of the steps led somewhere.
-func (s *jsonScanner) follow(steps []jsonStep, depth int) (jsonSpan, int, error) {
-	if depth == len(steps) {
-		span, err := s.spanOf()
-		return span, depth, err
+// scan follows a simple path in the text of a document and puts the span of what it finds into span. The whole document
+// is checked. It allocates nothing.
+func (p *jsonPath) scan(doc string, span *jsonSpan) error {
+	f := jsonFollower{jsonScanner: jsonScanner{s: doc}, steps: p.steps}
+	if f.peek() == 'n' {
+		if _, err := f.word(); err != nil {
+			return err
+		}
+		return errNullDoc
 	}
-	kind := steps[depth].kind
-	if c := s.peek(); c == '{' && kind == stepName || c == '[' && kind == stepIndex {
-		return s.followInto(steps, depth, c)
+	if err := f.follow(0); err != nil {
+		return err
 	}
-	return jsonSpan{}, depth, s.skip()
+	if f.reached < len(p.steps) {
+		return p.missing[f.reached]
+	}
+	*span = f.span
+	return nil
 }
 
-func (s *jsonScanner) followInto(steps []jsonStep, depth int, open byte) (found jsonSpan, reached int, err error) {
-	if err := s.enter(); err != nil {
-		return found, depth, err
+// follow moves behind the next value and finds what the steps from depth on lead to within it.
+func (f *jsonFollower) follow(depth int) error {
+	f.reached = depth
+	c := f.peek()
+	if depth == len(f.steps) {
+		return f.take(c)
 	}
-	step, end := &steps[depth], open+2
-	reached = depth
-	if s.peek() == end {
-		s.at++
-		s.depth--
-		return found, depth, nil
+	step := &f.steps[depth]
+	switch {
+	case c == '{' && step.kind == stepName:
+		return f.object(step.name, depth)
+	case c == '[' && step.kind == stepIndex:
+		return f.array(step.indexes[0], depth)
 	}
-	for i := 0; ; i++ {
-		var hit bool
-		if open == '{' {
-			if hit, err = s.key(step.name); err != nil {
-				return found, depth, err
-			}
-		} else {
-			hit = i == step.indexes[0]
+	return f.skip()
+}
+
+func (f *jsonFollower) object(name string, depth int) error {
+	if err := f.enter(); err != nil {
+		return err
+	}
+	if f.peek() == '}' {
+		f.leave()
+		return nil
+	}
+	for {
+		key, err := f.key()
+		if err != nil {
+			return err
 		}
-		if hit {
-			found, reached, err = s.follow(steps, depth+1)
+		if key == name {
+			err = f.follow(depth + 1) // of equal keys the last one counts
 		} else {
-			err = s.skip()
+			err = f.skip()
 		}
 		if err != nil {
-			return found, depth, err
+			return err
 		}
-		switch s.peek() {
-		case ',':
-			s.at++
-		case end:
-			s.at++
-			s.depth--
-			return found, reached, nil
-		default:
-			return found, depth, errJSON
+		if f.peek() == ',' {
+			f.at++
+			continue
 		}
+		return f.end('}')
 	}
 }
 
-// key reads a name and the colon behind it and says whether it is the one that is looked for.
-func (s *jsonScanner) key(name string) (bool, error) {
-	if s.peek() != '"' {
-		return false, errJSON
+func (f *jsonFollower) array(index, depth int) error {
+	if err := f.enter(); err != nil {
+		return err
 	}
-	raw, escaped, err := s.span()
-	if err != nil {
-		return false, err
+	if f.peek() == ']' {
+		f.leave()
+		return nil
 	}
-	if escaped {
-		if raw, err = unescapeJSON(raw); err != nil {
-			return false, err
+	for i := 0; ; i++ {
+		var err error
+		if i == index {
+			err = f.follow(depth + 1)
+		} else {
+			err = f.skip()
 		}
+		if err != nil {
+			return err
+		}
+		if f.peek() == ',' {
+			f.at++
+			continue
+		}
+		return f.end(']')
 	}
-	if s.peek() != ':' {
-		return false, errJSON
-	}
-	s.at++
-	return raw == name, nil
 }
 
-// spanOf moves behind a value and says where it stands.
-func (s *jsonScanner) spanOf() (jsonSpan, error) {
-	c := s.peek()
-	span := jsonSpan{start: s.at}
-	var err error
+// take moves behind a value that begins with c and says where it stands.
+func (f *jsonFollower) take(c byte) (err error) {
+	span := &f.span
+	*span = jsonSpan{start: f.at}
 	switch c {
-	case '{', '[':
+	case '{':
 		span.kind = jsonObject
-		if c == '[' {
-			span.kind = jsonArray
-		}
-		err = s.skip()
+		err = f.skip()
+	case '[':
+		span.kind = jsonArray
+		err = f.skip()
 	case '"':
-		var raw string
-		raw, span.escaped, err = s.span()
-		if err == nil && span.escaped {
-			_, err = unescapeJSON(raw)
-		}
+		_, span.escaped, err = f.jsonScanner.span()
 		span.kind = jsonString
 		span.start++
-		span.end = s.at - 1
-		return span, err
+		span.end = f.at - 1
+		return err
 	case 't', 'f', 'n':
-		var w string
-		w, err = s.word()
+		_, err = f.word()
 		span.kind = jsonBool
-		if w == "null" {
+		if c == 'n' {
 			span.kind = jsonNull
 		}
 	default:
 		span.kind = jsonNumber
-		_, span.float, err = s.number()
+		_, span.float, err = f.number()
 	}
-	span.end = s.at
-	return span, err
+	span.end = f.at
+	return err
 }
 
-// text gives the content of a scalar as Java would print it.
-func (j jsonSpan) text(doc string) string {
+// text gives the content of a scalar as Java would print it; what is not in the document as it is goes to the arena.
+func (j jsonSpan) text(doc string, arena *types.Arena) string {
 	raw := doc[j.start:j.end]
 	switch {
 	case j.escaped:
-		raw, _ = unescapeJSON(raw) // the scan has checked it
+		return arena.Take(appendUnescaped(arena.Buf(), raw))
+	case j.float:
+		return arena.Take(appendJavaNumber(arena.Buf(), raw))
 	case j.kind == jsonNumber:
-		raw = javaNumber(raw, j.float)
+		return javaNumber(raw, false)
 	}
 	return raw
 }
@@ -158,7 +160,7 @@ func (j jsonSpan) node(doc string) (*jsonNode, error) {
 	if j.kind == jsonArray || j.kind == jsonObject {
 		return parseJSON(doc[j.start:j.end])
 	}
-	return &jsonNode{kind: j.kind, text: j.text(doc), float: j.float}, nil
+	return &jsonNode{kind: j.kind, text: j.text(doc, &types.Arena{}), float: j.float}, nil
 }
 
 func (j jsonSpan) scalar() bool { return j.kind != jsonArray && j.kind != jsonObject }

@@ -73,6 +73,53 @@ func appendNode(dst []byte, n *jsonNode) []byte {
 	return append(dst, n.text...)
 }
 
+// appendCompact writes the value that p is at as appendNode writes it, without building it. It gives up on an object with
+// two equal keys; keys is scratch memory for those of the open objects. The value has been checked.
+func (p *jsonScanner) appendCompact(dst []byte, keys *[]string) ([]byte, bool) {
+	switch c := p.peek(); c {
+	case '{', '[':
+		p.at++
+		dst = append(dst, c)
+		own := len(*keys)
+		for first := true; p.peek() != c+2; first = false {
+			if !first {
+				p.at++
+				dst = append(dst, ',')
+			}
+			if c == '{' {
+				p.peek()
+				key, err := p.key()
+				if err != nil || slices.Contains((*keys)[own:], key) {
+					return dst, false
+				}
+				*keys = append(*keys, key)
+				dst = append(appendJSONString(dst, key), ':')
+			}
+			var ok bool
+			if dst, ok = p.appendCompact(dst, keys); !ok {
+				return dst, false
+			}
+		}
+		p.at++
+		*keys = (*keys)[:own]
+		return append(dst, c+2), true
+	case '"':
+		raw, escaped, _ := p.span()
+		if escaped {
+			return appendJSONString(dst, unescapeJSON(raw)), true
+		}
+		return append(append(append(dst, '"'), raw...), '"'), true
+	case 't', 'f', 'n':
+		word, _ := p.word()
+		return append(dst, word...), true
+	}
+	text, float, _ := p.number()
+	if float {
+		return appendJavaNumber(dst, text), true
+	}
+	return append(dst, javaNumber(text, false)...), true
+}
+
 // jsonWritable says in Flink's words why a type has no JSON form; "" when it has one.
 func jsonWritable(t types.Type) string {
 	switch t.Kind {

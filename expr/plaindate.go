@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"time"
+
 	"runnel/types"
 )
 
@@ -189,3 +191,52 @@ func parseFormat(pattern string) (formatPattern, error) {
 	}
 	return formatPattern{p, plainPatternOf(pattern)}, nil
 }
+
+// legacyFormat is a pattern of SimpleDateFormat with its plain form, if it has one. The plain form serves the years in
+// which the two kinds of patterns mean the same: those of the Gregorian calendar, with offsets that zones have by law.
+type legacyFormat struct {
+	*types.LegacyPattern
+	plain *plainPattern
+}
+
+const firstPlainDay = -24837 // 1902-01-01
+
+func (c *compiler) parseLegacyFormat(pattern string) (legacyFormat, error) {
+	p, err := types.ParseLegacyPattern(pattern, c.now().Year())
+	if err != nil {
+		return legacyFormat{}, err
+	}
+	f := legacyFormat{p, plainPatternOf(pattern)}
+	if f.plain != nil {
+		for _, part := range f.plain.parts {
+			if part.field == 'S' && part.width != 3 { // S counts milliseconds here
+				f.plain = nil
+				break
+			}
+		}
+	}
+	return f, nil
+}
+
+// Append appends an instant, in milliseconds, as the clocks of a zone show it.
+func (f *legacyFormat) Append(dst []byte, ms int64, loc *time.Location) []byte {
+	if f.plain != nil && ms >= firstPlainDay*types.MillisPerDay && ms <= maxInstant {
+		if dst, ok := f.plain.append(dst, types.ToLocal(ms*1000, loc)); ok {
+			return dst
+		}
+	}
+	return f.LegacyPattern.Append(dst, ms, loc)
+}
+
+// Parse reads a text that begins with a date of the pattern, in milliseconds.
+func (f *legacyFormat) Parse(s string, loc *time.Location) (ms int64, ok bool) {
+	if p := f.plain; p != nil && len(s) >= p.size && p.size > 0 && (len(s) == p.size || endsNumber(s[p.size])) {
+		if us, ok := p.parse(s[:p.size]); ok && us >= firstPlainDay*types.MicrosPerDay {
+			return floorDiv(types.FromLocalLate(us, loc), 1000), true
+		}
+	}
+	return f.LegacyPattern.Parse(s, loc)
+}
+
+// endsNumber tells the bytes that cannot go on with a number; digits of other scripts can.
+func endsNumber(c byte) bool { return c < 0x80 && !digit(c) }

@@ -50,3 +50,45 @@ func TestPlainPattern(t *testing.T) {
 		t.Errorf("é is plain")
 	}
 }
+
+// TestPlainLegacyPattern compares the direct way with the general one, in zones with changes of their clocks.
+func TestPlainLegacyPattern(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	direct := 0
+	for _, zone := range []string{"UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Africa/Monrovia"} {
+		loc, err := types.ParseZone(zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pattern := range []string{"yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd HH:mm:ss.SSS", "yyyyMMdd", "HH:mm", "MM-dd", "ss.S", "-", "yyyy"} {
+			p, err := newCompiler(nil, nil).parseLegacyFormat(pattern)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.plain != nil {
+				direct++
+			}
+			for range 2000 {
+				ms := r.Int64N(400*366*types.MillisPerDay) - 120*366*types.MillisPerDay
+				if r.IntN(2) == 0 {
+					ms = 1_711_846_800_000 + r.Int64N(8*3_600_000) - 4*3_600_000 // a change of Berlin's clocks
+				}
+				got, want := p.Append(nil, ms, loc), p.LegacyPattern.Append(nil, ms, loc)
+				if string(got) != string(want) {
+					t.Fatalf("%s of %d in %s: %s, want %s", pattern, ms, zone, got, want)
+				}
+				if r.IntN(2) == 0 {
+					want[r.IntN(len(want))] = byte(" 0123456789-:/x"[r.IntN(15)])
+				}
+				s := string(want) + []string{"", "5", " ", ".1", "\u0664", "x"}[r.IntN(6)]
+				v, ok := p.Parse(s, loc)
+				if w, is := p.LegacyPattern.Parse(s, loc); v != w || ok != is {
+					t.Fatalf("%s reads %s in %s as %d (%t), want %d (%t)", pattern, s, zone, v, ok, w, is)
+				}
+			}
+		}
+	}
+	if direct == 0 {
+		t.Error("no pattern is plain")
+	}
+}
