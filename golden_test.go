@@ -3,13 +3,15 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"runnel/internal/testkit"
+	"runnel/sql"
 )
 
-// goldenQueries has a query for each form of state.
+// goldenQueries has a query for each form of state, behind the settings that it needs.
 var goldenQueries = []struct{ name, sql string }{
 	{"aggregate", "SELECT k, SUM(v), COUNT(*), MIN(v), AVG(x), COUNT(DISTINCT x), FIRST_VALUE(v) FROM t GROUP BY k"},
 	{"aggregate-retract", "SELECT k, SUM(v), COUNT(*), MIN(v), LAST_VALUE(id), LISTAGG(CAST(id AS STRING)), COUNT(DISTINCT v) FROM c GROUP BY k"},
@@ -43,7 +45,27 @@ var goldenQueries = []struct{ name, sql string }{
 	{"sort", "SELECT k, v, ts FROM w ORDER BY ts"},
 	{"limit", "SELECT k, v FROM t LIMIT 8"},
 	{"except-all", "SELECT k FROM t EXCEPT ALL SELECT k FROM c"},
+	{"match", "SELECT * FROM w MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES A.v AS av, SUM(B.v) AS bs, LAST(C.ts) AS ct " +
+		"AFTER MATCH SKIP TO NEXT ROW PATTERN (A B{1,2} C) WITHIN INTERVAL '30' SECOND DEFINE B AS B.v > A.v AND B.v < 8, C AS C.v > LAST(B.v) + 1)"},
+	{"session-rows", "SELECT k, v, window_start, window_end FROM TABLE(SESSION(TABLE w PARTITION BY k, DESCRIPTOR(ts), INTERVAL '4' SECOND))"},
+	{"tumble-legacy", "SELECT k, TUMBLE_START(ts, INTERVAL '10' SECOND), SUM(v) FROM w GROUP BY k, TUMBLE(ts, INTERVAL '10' SECOND)"},
+	{"session-legacy", "SELECT k, SESSION_END(ts, INTERVAL '4' SECOND), SUM(v) FROM w GROUP BY k, SESSION(ts, INTERVAL '4' SECOND)"},
+	{"window-last-row", "SELECT k, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end, k ORDER BY ts DESC) AS n FROM " +
+		"TABLE(TUMBLE(TABLE w, DESCRIPTOR(ts), INTERVAL '10' SECOND))) WHERE n = 1"},
+	{"grouping-sets", "SELECT k, v, COUNT(*) FROM c GROUP BY GROUPING SETS ((k), (v))"},
+	{"materialize", "INSERT INTO by_k SELECT k, id, v FROM c"},
+	{"lookup-keyed", "SET 'table.optimizer.non-deterministic-update.strategy' = 'TRY_RESOLVE'; " +
+		"SELECT x.id, d.v FROM (SELECT id, k, PROCTIME() AS pt FROM u) AS x LEFT JOIN t FOR SYSTEM_TIME AS OF x.pt AS d ON x.k = d.k"},
+	{"mini-batch-aggregate", miniBatch + "SELECT k, SUM(v), COUNT(DISTINCT v) FROM c GROUP BY k"},
+	{"mini-batch-local", miniBatch + "SET 'table.optimizer.agg-phase-strategy' = 'TWO_PHASE'; SELECT k, SUM(v), COUNT(*), MAX(v) FROM t GROUP BY k"},
+	{"mini-batch-split", miniBatch + "SET 'table.optimizer.distinct-agg.split.enabled' = 'true'; SELECT k, COUNT(DISTINCT v) FROM t GROUP BY k"},
+	{"mini-batch-join", miniBatch + "SELECT t.k, t.v, c.id, c.v FROM t LEFT JOIN c ON t.k = c.k"},
+	{"mini-batch-last-row", miniBatch + "SELECT k, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY pt DESC) AS n FROM tp) WHERE n = 1"},
+	{"mini-batch-normalize", miniBatch + "SELECT * FROM u"},
 }
+
+// miniBatch is in front of queries whose operators bundle rows.
+const miniBatch = "SET 'table.exec.mini-batch.enabled' = 'true'; SET 'table.exec.mini-batch.allow-latency' = '1 h'; SET 'table.exec.mini-batch.size' = '2'; "
 
 // TestGoldenState restores savepoints that lie in testdata/golden and goes on from them: what comes out behind the restore
 // must be what came out when they were written. A change of a codec, of a descriptor or of the names by which state is found
@@ -56,7 +78,10 @@ func TestGoldenState(t *testing.T) {
 	write := os.Getenv("RUNNEL_UPDATE") != ""
 	for _, q := range goldenQueries {
 		t.Run(q.name, func(t *testing.T) {
-			steps := append(tables.Steps[:len(tables.Steps):len(tables.Steps)], testkit.Step{SQL: q.sql})
+			steps := slices.Clone(tables.Steps)
+			for _, piece := range sql.SplitAll(q.sql) {
+				steps = append(steps, testkit.Step{SQL: piece.Text})
+			}
 			test := testkit.Test{Script: &testkit.Script{Name: q.name, Steps: steps}, At: len(steps) - 1}
 			dir := filepath.Join("testdata/golden", q.name)
 			got, err := testkit.Continue(test, testkit.Setting{Dir: scratch(t), Formats: formatTable}, dir, write)

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Continue restores a query's job from the savepoint in dir and gives the changes that come from there on. The savepoint
+// Continue restores the job of a query, or of an INSERT into a capturing table, from the savepoint in dir and gives the changes that come from there on. The savepoint
 // lies in the middle of the input. write makes it first.
 func Continue(t Test, s Setting, dir string, write bool) (changes []Change, err error) {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), patience, errors.New("the test hangs"))
@@ -26,16 +26,18 @@ func Continue(t Test, s Setting, dir string, write bool) (changes []Change, err 
 	if err := p.setUp(ctx); err != nil {
 		return nil, err
 	}
-	text, err := p.captured(ctx, t.Step().SQL)
-	if err != nil {
-		return nil, err
+	text := t.Step().SQL
+	if _, query := parseQuery(text); query {
+		if text, err = p.captured(ctx, text); err != nil {
+			return nil, err
+		}
 	}
 	if write {
 		if err := p.savepoint(ctx, text, dir); err != nil {
 			return nil, err
 		}
 	}
-	before := len(p.capture.Changes())
+	before := len(p.caught())
 	if err := p.set("execution.state-recovery.path", dir); err != nil {
 		return nil, err
 	}
@@ -59,7 +61,15 @@ func Continue(t Test, s Setting, dir string, write bool) (changes []Change, err 
 	}
 	p.feed.Finish()
 	err = j.Wait(ctx)
-	return p.capture.Changes()[before:], err
+	return p.caught()[before:], err
+}
+
+// caught gives what the one sink of the job has got.
+func (p *player) caught() []Change {
+	for _, changes := range p.capture.All() {
+		return changes
+	}
+	return nil
 }
 
 // savepoint runs a statement to the middle of its input and stops it with a savepoint in dir.
