@@ -104,3 +104,76 @@ func TestGoldenState(t *testing.T) {
 		})
 	}
 }
+
+// TestRestoreNullability restores state of columns that were NOT NULL into the same query over columns that may be NULL; the
+// other way is refused.
+func TestRestoreNullability(t *testing.T) {
+	load := func(null string) *testkit.Script {
+		path := filepath.Join(t.TempDir(), "tables.test")
+		text := strings.ReplaceAll(nullability, " NOT NULL", null)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		s, err := testkit.LoadScript(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	run := func(null, query, dir string, write bool) (string, error) {
+		s := load(null)
+		s.Steps = append(s.Steps, testkit.Step{SQL: query})
+		got, err := testkit.Continue(testkit.Test{Script: s, At: len(s.Steps) - 1}, testkit.Setting{Dir: scratch(t), Formats: formatTable}, dir, write)
+		var b strings.Builder
+		for _, c := range got {
+			b.WriteString(c.Line() + "\n")
+		}
+		return b.String(), err
+	}
+	for _, query := range []string{
+		"SELECT k, SUM(v), MAX(v), COUNT(DISTINCT v), LISTAGG(k), ARRAY_AGG(v) FROM c GROUP BY k",
+		"SELECT c.k, c.v, d.w FROM c LEFT JOIN d ON c.k = d.k",
+		"SELECT k, v, n FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v DESC) AS n FROM c) WHERE n <= 2",
+		"SELECT DISTINCT k, r FROM c",
+	} {
+		dir := filepath.Join(t.TempDir(), "savepoint")
+		want, err := run(" NOT NULL", query, dir, true)
+		if err != nil || want == "" {
+			t.Fatalf("%s: %q, %v", query, want, err)
+		}
+		if got, err := run("", query, dir, false); err != nil || got != want {
+			t.Errorf("%s: with NULLs comes\n%s, %v\nwant\n%s", query, got, err, want)
+		}
+		if _, err := run("", query, dir, true); err != nil {
+			t.Fatal(query, err)
+		}
+		if _, err := run(" NOT NULL", query, dir, false); err == nil || !strings.Contains(errorText(err), "does not fit") {
+			t.Errorf("%s: state that may hold NULLs restores as NOT NULL: %v", query, err)
+		}
+	}
+}
+
+// nullability are the tables of TestRestoreNullability.
+const nullability = `
+CREATE TABLE c (k STRING NOT NULL, v INT NOT NULL, r ROW<x INT NOT NULL> NOT NULL) WITH ('connector' = 'rows', 'splits' = '1', 'changelog-mode' = 'I,UB,UA,D');
+
+CREATE TABLE d (k STRING NOT NULL, w INT NOT NULL) WITH ('connector' = 'rows', 'splits' = '1');
+
+rows d
++I a 1
++I b 2
+
+rows c
++I a 1 '{"x":1}'
++I b 2 '{"x":2}'
++I a 3 '{"x":1}'
+
+rows c
+-D a 1 '{"x":1}'
+-U b 2 '{"x":2}'
++U a 2 '{"x":3}'
++I b 5 '{"x":2}'
+
+rows d
++I b 3
+`

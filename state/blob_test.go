@@ -252,6 +252,28 @@ func TestDescriptorDiff(t *testing.T) {
 	}
 }
 
+func TestDescriptorNullability(t *testing.T) {
+	for _, c := range []struct {
+		now, was string
+		fits     bool
+	}{
+		{"INT", "INT NOT NULL", true},
+		{"INT NOT NULL", "INT", false},
+		{"INT", "BIGINT NOT NULL", false},
+		{"", "INT NOT NULL", false},
+		{"INT", "", false},
+		{"ROW<`a` INT, `b` ARRAY<INT NOT NULL>>", "ROW<`a` INT NOT NULL, `b` ARRAY<INT NOT NULL>> NOT NULL", true},
+		{"ROW<`a` INT, `b` ARRAY<INT NOT NULL>>", "ROW<`a` INT NOT NULL, `b` ARRAY<INT>>", false},
+		{"ROW<`a` INT>", "ROW<`a NOT NULL` INT>", false},
+	} {
+		now := Descriptor{Key: []KeyColumn{{Name: "k", Type: c.now}}, Values: []ValueInfo{{"SUM(v)", c.now, 1}}}
+		was := Descriptor{Key: []KeyColumn{{Name: "k", Type: c.was}}, Values: []ValueInfo{{"SUM(v)", c.was, 1}}}
+		if diff := now.Diff(was); (len(diff) == 0) != c.fits || !c.fits && len(diff) != 2 {
+			t.Errorf("%s from %s: %q", c.now, c.was, diff)
+		}
+	}
+}
+
 // TestDescriptorRefused: a restore against another descriptor is refused and says what differs.
 func TestDescriptorRefused(t *testing.T) {
 	handles, good := sample(t, newRand(t))

@@ -80,7 +80,8 @@ func (v ValueInfo) String() string {
 }
 
 // Diff explains how state saved as old differs from what d wants, one sentence per difference; none: it fits. The name
-// of a key column may change (an alias), its origin and type may not.
+// of a key column may change (an alias), its origin and type may not. Types may take NULLs that they did not: records have
+// room for them. The other way, state might hold a NULL where none may be.
 func (d Descriptor) Diff(old Descriptor) []string {
 	var diff []string
 	say := func(format string, args ...any) { diff = append(diff, fmt.Sprintf(format, args...)) }
@@ -98,7 +99,7 @@ func (d Descriptor) Diff(old Descriptor) []string {
 	} else {
 		for i, c := range d.Key {
 			o := old.Key[i]
-			if c.Type != o.Type || c.Origin != o.Origin || c.Origin == "" && c.Name != o.Name {
+			if !widened(c.Type, o.Type) || c.Origin != o.Origin || c.Origin == "" && c.Name != o.Name {
 				say("key column %d is %s, was %s", i+1, c, o)
 			}
 		}
@@ -109,7 +110,7 @@ func (d Descriptor) Diff(old Descriptor) []string {
 			say("value %s is gone", old.Values[i])
 		case i >= len(old.Values):
 			say("value %s is new", d.Values[i])
-		case d.Values[i] != old.Values[i]:
+		case !d.Values[i].fits(old.Values[i]):
 			say("value %d is %s, was %s", i+1, d.Values[i], old.Values[i])
 		}
 	}
@@ -120,6 +121,28 @@ func (d Descriptor) Diff(old Descriptor) []string {
 		text("layout", d.Layout, old.Layout)
 	}
 	return diff
+}
+
+func (v ValueInfo) fits(was ValueInfo) bool {
+	return v.Call == was.Call && v.Codec == was.Codec && widened(v.Type, was.Type)
+}
+
+// widened reports whether a type is an old one, some NOT NULL of it taken away at most.
+func widened(now, was string) bool {
+	const mark = " NOT NULL"
+	quoted := false
+	for was != "" {
+		switch {
+		case now != "" && now[0] == was[0] && (quoted || !strings.HasPrefix(was, mark) || strings.HasPrefix(now, mark)):
+			quoted = quoted != (was[0] == '`')
+			now, was = now[1:], was[1:]
+		case !quoted && strings.HasPrefix(was, mark):
+			was = was[len(mark):]
+		default:
+			return false
+		}
+	}
+	return now == ""
 }
 
 func orNone(s string) string {
