@@ -48,7 +48,7 @@ func (b badgerPlaces) path(p place) string {
 }
 
 func (b badgerPlaces) open(p place, create bool) (kv, error) {
-	kv := &badgerKV{path: b.path(p), batches: map[int64]*badger.WriteBatch{}, values: newSegments(b.path(p))}
+	kv := &badgerKV{path: b.path(p), free: freeSpace, batches: map[int64]*badger.WriteBatch{}, values: newSegments(b.path(p))}
 	if create {
 		return kv, nil // opened with the first write
 	}
@@ -110,6 +110,7 @@ func (b badgerPlaces) remove(p place) error {
 type badgerKV struct {
 	path   string
 	values *segments
+	free   func(dir string) (int64, error) // what the disk under a directory has left
 
 	mu      sync.Mutex
 	db      *badger.DB
@@ -133,6 +134,9 @@ func (k *badgerKV) database() (*badger.DB, error) {
 		return k.db, nil
 	}
 	if err := os.MkdirAll(k.path, 0o755); err != nil {
+		return nil, err
+	}
+	if err := k.room(0); err != nil {
 		return nil, err
 	}
 	if err := removeEmptyLogs(k.path); err != nil {
@@ -198,6 +202,9 @@ func (k *badgerKV) batch(checkpoint int64) (*badger.WriteBatch, error) {
 func (k *badgerKV) put(checkpoint int64, key, value []byte) error {
 	b, err := k.batch(checkpoint)
 	if err != nil {
+		return err
+	}
+	if err := k.room(len(value)); err != nil {
 		return err
 	}
 	e, err := k.values.put(checkpoint, key, value)
