@@ -403,8 +403,8 @@ func (c *coordinator) failed(p *pending, why error) error {
 		c.finalDue = false
 	}
 	if c.failures++; c.failures > c.a.cfg.Checkpoint.Tolerable {
-		return fmt.Errorf("%d checkpoint failures in a row, execution.checkpointing.tolerable-failed-checkpoints is %d: %w",
-			c.failures, c.a.cfg.Checkpoint.Tolerable, why)
+		return fmt.Errorf("%d checkpoint %s in a row, execution.checkpointing.tolerable-failed-checkpoints is %d: %w",
+			c.failures, plural(c.failures, "failure"), c.a.cfg.Checkpoint.Tolerable, why)
 	}
 	return nil
 }

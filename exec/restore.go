@@ -67,11 +67,15 @@ type RestoreError struct {
 	Problems []string
 	Report   RestoreReport
 	Advice   string
+	Err      error // the cause, if it is not the comparison
 }
 
 func (e *RestoreError) Error() string {
 	return fmt.Sprintf("restoring from %s: %s", e.Path, strings.Join(e.Problems, "; "))
 }
+
+// Unwrap gives the cause.
+func (e *RestoreError) Unwrap() error { return e.Err }
 
 // Cure is what to do about it.
 func (e *RestoreError) Cure() string { return e.Advice }
@@ -87,7 +91,7 @@ func (j *Job) prepare(ctx context.Context) error {
 	}
 	s, err := j.openPoint(*point)
 	if err != nil {
-		return fmt.Errorf("restoring: %w", err)
+		return j.unreadable(point.path, err)
 	}
 	err = j.compare(ctx, s)
 	if cerr := s.close(); err == nil {
@@ -121,7 +125,13 @@ func (j *Job) findPoint() (point *restorePoint, claim *kept, err error) {
 	for _, u := range unreadable {
 		j.report.Notes = append(j.report.Notes, "not readable: "+u.Error())
 	}
-	if found == nil {
+	switch {
+	case found == nil && len(unreadable) > 0: // one of them may be the job's: starting empty would forget it without a word
+		return nil, nil, &RestoreError{
+			Path: Latest, Problems: texts(unreadable), Report: j.report, Err: errors.Join(unreadable...),
+			Advice: "no checkpoint or savepoint of the job can be read. Name another path in 'execution.state-recovery.path', or remove what is damaged or start without restoring to begin empty",
+		}
+	case found == nil:
 		return nil, nil, nil
 	}
 	j.report.Path = found.Dir
@@ -135,6 +145,23 @@ func (j *Job) findPoint() (point *restorePoint, claim *kept, err error) {
 		}
 	}
 	return &restorePoint{path: found.Dir}, claim, nil
+}
+
+// unreadable refuses a restore from what is not there or is damaged, and names the newest state of the job that can be read.
+func (j *Job) unreadable(path string, err error) error {
+	advice := "name another savepoint or checkpoint in 'execution.state-recovery.path', or start without one to begin empty"
+	if other, _ := state.Latest(j.cluster.publishRoot(&j.cfg), j.cfg.Checkpoint.SavepointDir, j.name); other != nil && other.Dir != path {
+		advice += ". The newest that the job left: " + other.Dir
+	}
+	return &RestoreError{Path: path, Problems: []string{err.Error()}, Report: j.report, Advice: advice, Err: err}
+}
+
+func texts(errs []error) []string {
+	s := make([]string, len(errs))
+	for i, err := range errs {
+		s[i] = err.Error()
+	}
+	return s
 }
 
 // compare checks a snapshot against the job and writes the report.
@@ -175,7 +202,7 @@ func (j *Job) compare(ctx context.Context, s *snapshot) error {
 	}
 	slices.Sort(problems)
 	return &RestoreError{Path: r.Path, Problems: problems, Report: *r, Advice: "restore the statement that the state was made by, or " +
-		"start without it: RESET 'execution.state-recovery.path'. To let go state that no operator claims, SET " +
+		"start without it (without --resume, and RESET 'execution.state-recovery.path'). To let go state that no operator claims, SET " +
 		"'execution.state-recovery.ignore-unclaimed-state' = 'true'"}
 }
 
