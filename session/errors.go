@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"runnel/exec"
+	"runnel/sql"
 )
 
 // Error is the failure of a statement in the shape in which clients show it.
@@ -16,7 +17,9 @@ type Error struct {
 	Msg string
 	// Detail are lines behind two blanks: the place in the text with a caret, what was expected, the cure.
 	Detail []string
-	Err    error
+	// At is the place in the statement's text, not valid where there is none.
+	At  sql.Pos
+	Err error
 }
 
 // Error gives class and message, as Flink's client prints them.

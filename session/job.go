@@ -66,7 +66,7 @@ func (s *Session) start(ctx context.Context, g *plan.Graph) (*Result, error) {
 }
 
 func (s *Session) checked(g *plan.Graph) (*Result, error) {
-	return &Result{Kind: Done, Notices: []string{fmt.Sprintf("checked: %s plans to %d operators", g.JobName, len(g.Nodes))}}, nil
+	return &Result{Kind: Checked, Notices: []string{fmt.Sprintf("checked: %s plans to %d operators", g.JobName, len(g.Nodes))}}, nil
 }
 
 // submit hands a graph to the cluster. A restore path is for one job only.
@@ -111,7 +111,7 @@ func restored(job *exec.Job) []string {
 		}
 		lines = append(lines, fmt.Sprintf("job %s continues from %s %d: %s", job.Name(), what, r.Checkpoint, r.Path))
 	case r.Latest:
-		lines = append(lines, fmt.Sprintf("job %s: no checkpoint or savepoint of it is there: none, starting empty", job.Name()))
+		lines = append(lines, fmt.Sprintf("job %s: there is no checkpoint or savepoint of it: it starts empty", job.Name()))
 	}
 	for _, o := range r.Operators {
 		lines = append(lines, "  "+o.String())

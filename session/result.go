@@ -20,6 +20,8 @@ const (
 	Completed
 	// Query: the changelog of a SELECT, which runs as the job JobID until it ends or Rows is closed.
 	Query
+	// Checked: the statement was planned and not run (Options.CheckOnly); the notices say what of it.
+	Checked
 )
 
 // Result is what a statement gave. Rows is set for Table and Query, and the caller closes it.

@@ -194,11 +194,11 @@ func explain(err error, text string) error {
 	}
 	var syntax *sql.Error
 	if errors.As(err, &syntax) {
-		return &Error{Class: syntax.Class, Msg: syntax.Msg, Detail: syntax.Detail(text), Err: err}
+		return &Error{Class: syntax.Class, Msg: syntax.Msg, Detail: syntax.Detail(text), At: syntax.Span.From, Err: err}
 	}
 	var refused *catalog.Error
 	if errors.As(err, &refused) {
-		e := &Error{Class: refused.Class, Msg: refused.Msg, Err: err, Detail: sql.Caret(text, refused.At)}
+		e := &Error{Class: refused.Class, Msg: refused.Msg, Err: err, At: refused.At.From, Detail: sql.Caret(text, refused.At)}
 		if refused.Hint != "" {
 			for _, line := range strings.Split(refused.Hint, "\n") {
 				e.Detail = append(e.Detail, "  "+line)
