@@ -16,11 +16,17 @@ type dataDir struct {
 	lock      *os.File
 }
 
+const (
+	// lockFile is held by the process that has the directory.
+	lockFile = "lock"
+	otherDir = "give another one with --data DIR, or --ephemeral for a temporary one"
+)
+
 // errHeld says that another process has the data directory.
 type errHeld struct{ path, holder string }
 
 func (e *errHeld) Error() string {
-	return fmt.Sprintf("data directory %s is in use by %s; give another one with --data DIR, or --ephemeral for a temporary one", e.path, e.holder)
+	return fmt.Sprintf("data directory %s is in use by %s; %s", e.path, e.holder, otherDir)
 }
 
 // defaultDataDir is the place for user data of the XDG base directory specification.
@@ -42,11 +48,11 @@ func openDataDir(path string) (*dataDir, error) {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
 	if err := os.MkdirAll(path, 0o700); err != nil {
-		return nil, fmt.Errorf("data directory: %w", err)
+		return nil, fmt.Errorf("data directory: %w; %s", err, otherDir)
 	}
-	f, err := os.OpenFile(filepath.Join(path, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := os.OpenFile(filepath.Join(path, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("data directory: %w", err)
+		return nil, fmt.Errorf("data directory: %w; %s", err, otherDir)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		defer f.Close()
@@ -64,6 +70,16 @@ func openDataDir(path string) (*dataDir, error) {
 		fmt.Fprintf(f, "process %d (%s)\n", os.Getpid(), strings.Join(os.Args, " "))
 	}
 	return &dataDir{path: path, lock: f}, nil
+}
+
+// inUse tells whether a process has the directory. What another one left behind, killed, says nothing of that.
+func inUse(path string) bool {
+	f, err := os.Open(filepath.Join(path, lockFile))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 
 // temporaryDataDir makes a directory that Close removes.

@@ -35,11 +35,11 @@ const usageText = `runnel: Flink SQL in one binary
   runnel stop [--savepoint DIR] [--drain] JOB
   runnel cancel JOB
 
-  -f FILE             script; may be repeated
+  -f FILE             script, - for standard input; may be repeated
   -i FILE             script of SET and CREATE statements that runs first
   -D KEY=VALUE        session option; may be repeated
   --config FILE       options in the format of Flink's config.yaml
-  --data DIR          data directory (state, checkpoints, savepoints, embedded broker, history, log)
+  --data DIR          data directory (state, checkpoints, embedded broker, history, log)
   --ephemeral         a temporary data directory, removed at the end
   --embedded-kafka[=HOST:PORT,..]
                       let the embedded broker serve these addresses when no broker answers there
@@ -48,6 +48,8 @@ const usageText = `runnel: Flink SQL in one binary
   --check             plan the statements of -f and run nothing
   --echo              print prompts and statements of scripts, as Flink's client does
   --version
+
+JOB is an id, its beginning, a job's name or the end of it: runnel stop --savepoint sp enriched
 
 Exit codes: 0 fine, 1 a statement failed, 2 wrong usage, 3 a job failed, 130 interrupted.
 `

@@ -82,7 +82,11 @@ func run(args []string, in *os.File, out, errOut *os.File) int {
 // greet is what a terminal shows at the start.
 func (p *process) greet() {
 	p.term.Message("runnel " + version + ": Flink SQL in one binary. 'HELP;' lists the commands, 'QUIT;' leaves.")
-	p.term.Message("Data directory: " + p.dir.path + "\n")
+	p.term.Message("Data directory: " + p.dir.path)
+	if p.address != "" {
+		p.term.Message("Dashboard: http://" + p.address)
+	}
+	p.term.Message("")
 }
 
 // interactive is the shell on a terminal or a pipe.
@@ -110,13 +114,13 @@ func (p *process) interactive(ctx context.Context, in *os.File) int {
 			p.shell.Keys = in
 		}
 	}
+	p.openCluster() // the subcommands in another terminal find the shell before its first job; jobs meet its error
 	if onTerminal {
 		p.greet()
 	}
 	if ed == nil {
 		ed = repl.NewPlainEditor(in, p.term, onTerminal || p.flags.echo)
 	}
-	go p.openCluster() // the subcommands in another terminal find the shell before its first job
 	ended := make(chan error, 1)
 	go func() { ended <- p.shell.Interactive(ctx, ed) }()
 	code := exitOK

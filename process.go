@@ -48,6 +48,7 @@ type process struct {
 	clusterErr error
 	jobFailed  atomic.Bool // some job that is no query; the cluster forgets old jobs
 	server     *web.Server
+	address    string // of the REST port, "" for none
 }
 
 // shellDefaults are set in a fresh process under whatever config.yaml and -D say: without checkpoints an exactly-once
@@ -86,13 +87,26 @@ func newProcess(f *flags, out, errOut *os.File) (_ *process, err error) {
 		Catalog: catalog.New(), Config: p.config, Connectors: connectorTable(p.kafka), Formats: formatTable,
 		Cluster: p.openCluster, CheckOnly: f.check, Resume: f.resume,
 	})
-	p.shell = &repl.Shell{Exec: p.session, Term: p.term, Echo: f.echo, Progress: func() string {
+	p.shell = &repl.Shell{Exec: p.session, Term: p.term, Echo: f.echo, Why: p.why, Progress: func() string {
 		if _, err := p.openCluster(); err != nil {
 			return ""
 		}
 		return p.statusLine()
 	}}
 	return p, nil
+}
+
+// why says why a query has given nothing so far.
+func (p *process) why(job string) string {
+	c, err := p.openCluster()
+	if err != nil {
+		return ""
+	}
+	j, ok := c.Job(job)
+	if !ok {
+		return ""
+	}
+	return whyNothing(j.Details())
 }
 
 // columns gives the width of a terminal, nil when f is none.
@@ -215,11 +229,15 @@ func (p *process) openREST() error {
 	}
 	p.server = web.New(web.Options{Cluster: p.cluster, Config: p.config, Log: p.log, Version: version})
 	p.server.Serve(l)
+	p.address = l.Addr().String()
 	b, err := json.Marshal(map[string]any{"address": l.Addr().String(), "pid": os.Getpid()})
 	if err != nil {
 		return err
 	}
-	return writeFile(p.dir.file(restFile), b)
+	if err := writeFile(p.dir.file(restFile), b); err != nil {
+		p.term.Notice("[NOTE] runnel list, savepoint, stop and cancel will not find this process: " + err.Error())
+	}
+	return nil
 }
 
 // writeFile replaces a file in one step.
@@ -249,7 +267,7 @@ func (p *process) announce(e exec.Event) {
 		}
 		p.term.Notice(line)
 	case exec.JobRestarting:
-		p.term.Notice(fmt.Sprintf("[NOTE] Job %s restarts in %s: %s", e.Name, e.Restart, oneLine(e.Cause)))
+		p.term.Notice(fmt.Sprintf("[NOTE] Job %s restarts in %s: %s", e.Name, e.Restart.Round(100*time.Millisecond), oneLine(e.Cause)))
 	}
 }
 

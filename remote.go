@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -89,8 +91,8 @@ func (r *remote) parse(name string, args []string, more func(*flag.FlagSet), wor
 		}
 	}
 	b, err := os.ReadFile(filepath.Join(dir, restFile))
-	if err != nil {
-		return nil, fmt.Errorf("no runnel is running on data directory %s (start one, or name a server with -m host:port): %w", dir, err)
+	if err != nil || !inUse(dir) {
+		return nil, fmt.Errorf("no runnel is running on data directory %s: start one, name another directory with --data DIR or a server with -m host:port", dir)
 	}
 	var at struct{ Address string }
 	if err := json.Unmarshal(b, &at); err != nil {
@@ -125,8 +127,7 @@ func (r *remote) call(method, path string, body, into any) error {
 	if resp.StatusCode >= 300 {
 		var e struct{ Errors []string }
 		if json.Unmarshal(answer, &e) == nil && len(e.Errors) > 0 {
-			msg, _, _ := strings.Cut(e.Errors[len(e.Errors)-1], "\n\tat ")
-			return errors.New(msg)
+			return said(e.Errors[len(e.Errors)-1])
 		}
 		return fmt.Errorf("%s: %s", resp.Status, bytes.TrimSpace(answer))
 	}
@@ -136,26 +137,82 @@ func (r *remote) call(method, path string, body, into any) error {
 	return json.Unmarshal(answer, into)
 }
 
+// said is the error of a server without the name of its Java class and the trace behind it.
+func said(trace string) error {
+	msg, _, _ := strings.Cut(trace, "\n\tat ")
+	if class, rest, ok := strings.Cut(msg, ": "); ok && strings.Contains(class, ".") && !strings.ContainsAny(class, " /") {
+		msg = rest
+	}
+	if strings.Contains(msg, "[target-directory]") {
+		msg = "no directory for savepoints is set: name one (runnel savepoint JOB DIR, runnel stop --savepoint DIR JOB), or set execution.checkpointing.savepoint-dir where the job runs"
+	}
+	return errors.New(msg)
+}
+
+// remoteJob is a job as the server tells of it.
+type remoteJob struct {
+	ID    string `json:"jid"`
+	Name  string `json:"name"`
+	State string `json:"state"`
+	Start int64  `json:"start-time"`
+}
+
+// jobs gives all jobs of the server, the oldest first.
+func (r *remote) jobs() ([]remoteJob, error) {
+	var all struct {
+		Jobs []remoteJob `json:"jobs"`
+	}
+	if err := r.call("GET", "/jobs/overview", struct{}{}, &all); err != nil {
+		return nil, err
+	}
+	sort.Slice(all.Jobs, func(i, j int) bool { return all.Jobs[i].Start < all.Jobs[j].Start })
+	return all.Jobs, nil
+}
+
+var wholeJobID = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
+// job gives the id of the job that a user names: by its id, by the beginning of its id, or by its name or the end of it.
+func (r *remote) job(word string) (string, error) {
+	if wholeJobID.MatchString(word) {
+		return word, nil
+	}
+	all, err := r.jobs()
+	if err != nil {
+		return "", err
+	}
+	var found, lines []string
+	for _, j := range all {
+		if slices.Contains([]string{"FINISHED", "CANCELED", "FAILED"}, j.State) {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("\n  %s %s (%s)", j.ID, j.Name, j.State))
+		if len(word) >= 4 && strings.HasPrefix(j.ID, word) || j.Name == word || strings.HasSuffix(j.Name, "."+word) {
+			found = append(found, j.ID)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return "", fmt.Errorf("'%s' is more than one job; name it by its id:%s", word, strings.Join(lines, ""))
+	case len(lines) == 0:
+		return "", fmt.Errorf("no job '%s': no job is running", word)
+	}
+	return "", fmt.Errorf("no job '%s'; these are running:%s", word, strings.Join(lines, ""))
+}
+
 func (r *remote) list(args []string) error {
 	var all bool
 	if _, err := r.parse("list [-a]", args, func(s *flag.FlagSet) { s.BoolVar(&all, "a", false, "") }, 0); err != nil {
 		return err
 	}
-	var jobs struct {
-		Jobs []struct {
-			ID    string `json:"jid"`
-			Name  string `json:"name"`
-			State string `json:"state"`
-			Start int64  `json:"start-time"`
-		} `json:"jobs"`
-	}
-	if err := r.call("GET", "/jobs/overview", struct{}{}, &jobs); err != nil {
+	jobs, err := r.jobs()
+	if err != nil {
 		return err
 	}
-	sort.Slice(jobs.Jobs, func(i, j int) bool { return jobs.Jobs[i].Start < jobs.Jobs[j].Start })
 	section := func(title, none string, states string) {
 		var lines []string
-		for _, j := range jobs.Jobs {
+		for _, j := range jobs {
 			if strings.Contains(" "+states+" ", " "+j.State+" ") {
 				lines = append(lines, fmt.Sprintf("%s : %s : %s (%s)", time.UnixMilli(j.Start).Format("02.01.2006 15:04:05"), j.ID, j.Name, j.State))
 			}
@@ -183,6 +240,9 @@ func (r *remote) cancel(args []string) error {
 	if err != nil {
 		return err
 	}
+	if words[0], err = r.job(words[0]); err != nil {
+		return err
+	}
 	fmt.Fprintf(r.out, "Cancelling job %s.\n", words[0])
 	if err := r.call("PATCH", "/jobs/"+url.PathEscape(words[0])+"?mode=cancel", struct{}{}, nil); err != nil {
 		return err
@@ -194,6 +254,9 @@ func (r *remote) cancel(args []string) error {
 func (r *remote) savepoint(args []string) error {
 	words, err := r.parse("savepoint JOB [DIR]", args, nil, 2)
 	if err != nil {
+		return err
+	}
+	if words[0], err = r.job(words[0]); err != nil {
 		return err
 	}
 	body := map[string]any{"target-directory": nil, "cancel-job": false, "formatType": "CANONICAL", "triggerId": nil}
@@ -221,6 +284,9 @@ func (r *remote) stop(args []string) error {
 		s.BoolVar(&drain, "d", false, "")
 	}, 1)
 	if err != nil {
+		return err
+	}
+	if words[0], err = r.job(words[0]); err != nil {
 		return err
 	}
 	body := map[string]any{"targetDirectory": nil, "drain": drain, "formatType": "CANONICAL", "triggerId": nil}
@@ -262,8 +328,7 @@ func (r *remote) trigger(job, what string, body any) (string, error) {
 		}
 		if s.Status.ID == "COMPLETED" {
 			if f := s.Operation.Failure; f != nil {
-				msg, _, _ := strings.Cut(f.Trace, "\n\tat ")
-				return "", errors.New(msg)
+				return "", said(f.Trace)
 			}
 			return s.Operation.Location, nil
 		}

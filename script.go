@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -53,6 +54,11 @@ func (p *process) runFiles(ctx context.Context) int {
 	if p.flags.echo {
 		p.term.Together()
 	}
+	texts, err := readScripts(p.flags.files)
+	if err != nil {
+		p.term.Message("[ERROR] " + err.Error())
+		return exitUsage
+	}
 	if code := p.initScript(ctx); code != exitOK {
 		if p.flags.echo {
 			p.shell.End()
@@ -63,13 +69,8 @@ func (p *process) runFiles(ctx context.Context) int {
 		p.shell.Begin(p.dir.file("history"))
 		defer p.shell.End()
 	}
-	for _, name := range p.flags.files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			p.term.Message("[ERROR] " + err.Error())
-			return exitUsage
-		}
-		if err := p.shell.Script(ctx, name, string(text)); err != nil {
+	for i, text := range texts {
+		if err := p.shell.Script(ctx, p.flags.files[i], text); err != nil {
 			if errors.Is(err, context.Canceled) {
 				return exitInterrupted
 			}
@@ -77,6 +78,24 @@ func (p *process) runFiles(ctx context.Context) int {
 		}
 	}
 	return exitOK
+}
+
+// readScripts reads all scripts before the first statement runs: a name that is mistyped must not end a session half way. The
+// name - is standard input.
+func readScripts(names []string) ([]string, error) {
+	var texts []string
+	for _, name := range names {
+		read := func() ([]byte, error) { return os.ReadFile(name) }
+		if name == "-" {
+			read = func() ([]byte, error) { return io.ReadAll(os.Stdin) }
+		}
+		b, err := read()
+		if err != nil {
+			return nil, fmt.Errorf("script: %w", err)
+		}
+		texts = append(texts, string(b))
+	}
+	return texts, nil
 }
 
 // await waits for all jobs, with a status line on a terminal. Failed jobs have been announced. When all is well there is

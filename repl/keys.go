@@ -115,13 +115,15 @@ func decodeEscape(in string, final bool) (string, int) {
 type keyReader struct {
 	tty     *os.File
 	size    func() (w, h int)
-	w, h    int    // the size that was last told
-	pending string // read, not yet given
+	w, h    int           // the size that was last told
+	pending string        // read, not yet given
+	pause   time.Duration // pastePause
+	last    string        // the bytes of the key that was given last
 	before  *term.State
 }
 
 func newKeyReader(tty *os.File) *keyReader {
-	k := &keyReader{tty: tty}
+	k := &keyReader{tty: tty, pause: pastePause}
 	k.size = func() (int, int) {
 		w, h, err := term.GetSize(int(tty.Fd()))
 		if err != nil || w <= 0 || h <= 0 {
@@ -150,7 +152,7 @@ func (k *keyReader) next(ctx context.Context) (string, error) {
 	for waited := false; ; {
 		if k.pending != "" {
 			if key, n := decodeKey(k.pending, waited); n > 0 {
-				k.pending = k.pending[n:]
+				k.last, k.pending = k.pending[:n], k.pending[n:]
 				return key, nil
 			}
 		}
@@ -169,8 +171,13 @@ func (k *keyReader) next(ctx context.Context) (string, error) {
 	}
 }
 
-// paste reads the rest of a bracketed paste.
+// pastePause is how long a bracketed paste may say nothing. Then its end was lost, and what has come is all of it.
+const pastePause = 2 * time.Second
+
+// paste reads the rest of a bracketed paste. One whose end does not come is ended by a pause, or at once by Ctrl-C as the only key
+// that comes, which then is a key.
 func (k *keyReader) paste(ctx context.Context) (string, error) {
+	last := time.Now()
 	for {
 		if at := strings.Index(k.pending, pasteEnd); at >= 0 {
 			text := k.pending[:at]
@@ -183,8 +190,22 @@ func (k *keyReader) paste(ctx context.Context) (string, error) {
 		if len(k.pending) > maxBuffered {
 			return "", fmt.Errorf("more than %d bytes were pasted", maxBuffered)
 		}
-		if _, err := k.more(50 * time.Millisecond); err != nil {
+		before := len(k.pending)
+		got, err := k.more(50 * time.Millisecond)
+		if err != nil {
 			return "", err
+		}
+		switch {
+		case got > 0 && k.pending[before:] == "\x03":
+			text := k.pending[:before]
+			k.pending = k.pending[before:]
+			return text, nil
+		case got > 0:
+			last = time.Now()
+		case time.Since(last) > k.pause:
+			text := k.pending
+			k.pending = ""
+			return text, nil
 		}
 	}
 }
@@ -208,9 +229,9 @@ func (k *keyReader) more(wait time.Duration) (int, error) {
 	return got, err
 }
 
-// readKeys puts the terminal into raw mode and sends its keys until stop is called, which restores the terminal. keys is
-// closed when the terminal is gone.
-func readKeys(tty *os.File) (keys <-chan string, stop func(), err error) {
+// readKeys puts the terminal into raw mode and sends its keys until stop is called, which restores the terminal and gives what was
+// typed and not received. keys is closed when the terminal is gone.
+func readKeys(tty *os.File) (keys <-chan string, stop func() (ahead string), err error) {
 	k := newKeyReader(tty)
 	if err := k.begin(); err != nil {
 		return nil, nil, err
@@ -228,13 +249,15 @@ func readKeys(tty *os.File) (keys <-chan string, stop func(), err error) {
 			select {
 			case c <- key:
 			case <-ctx.Done():
+				k.pending = k.last + k.pending
 				return
 			}
 		}
 	}()
-	return c, func() {
+	return c, func() string {
 		cancel()
 		<-ended
 		k.end()
+		return k.pending
 	}, nil
 }

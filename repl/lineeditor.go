@@ -84,12 +84,18 @@ func (e *lineEditor) edit(ctx context.Context, whole func(string) bool) (string,
 		if err != nil {
 			return "", err
 		}
+		text := ""
+		if key == keyPaste { // before the lock: lines of others appear meanwhile
+			if text, err = e.keys.paste(ctx); err != nil {
+				return "", err
+			}
+		}
 		e.mu.Lock()
-		done, err := e.key(ctx, key, whole)
+		done, err := e.key(key, text, whole)
 		if err == nil && !done {
 			e.draw()
 		}
-		text := e.buf.String()
+		text = e.buf.String()
 		e.mu.Unlock()
 		if errors.Is(err, errSuspend) {
 			if err = e.suspend(); err == nil {
@@ -180,8 +186,8 @@ func (e *lineEditor) resized() {
 	e.screen.row = s.row
 }
 
-// key obeys a key; done says that the text is whole.
-func (e *lineEditor) key(ctx context.Context, key string, whole func(string) bool) (done bool, err error) {
+// key obeys a key, with the text that was pasted; done says that the text is whole.
+func (e *lineEditor) key(key, paste string, whole func(string) bool) (done bool, err error) {
 	e.below = nil
 	if e.search != nil && e.searchKey(key) {
 		return false, nil
@@ -205,11 +211,7 @@ func (e *lineEditor) key(ctx context.Context, key string, whole func(string) boo
 	case "ctrl-z":
 		return false, errSuspend
 	case keyPaste:
-		text, err := e.keys.paste(ctx)
-		if err != nil {
-			return false, err
-		}
-		b.insert(pasted(text))
+		b.insert(pasted(paste))
 	case keyResize:
 		e.resized()
 	case keyTab:

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"runnel/session"
 	"runnel/sql"
@@ -85,10 +86,50 @@ func (e *typing) press(in string) (done bool, err error) {
 	for e.keys.pending != "" && !done && err == nil {
 		k, n := decodeKey(e.keys.pending, true)
 		e.keys.pending = e.keys.pending[n:]
-		done, err = e.key(context.Background(), k, func(s string) bool { _, rest := sql.Split(s); return rest == nil })
+		paste := ""
+		if k == keyPaste {
+			paste, _ = e.keys.paste(context.Background())
+		}
+		done, err = e.key(k, paste, func(s string) bool { _, rest := sql.Split(s); return rest == nil })
 		e.draw()
 	}
 	return done, err
+}
+
+// A paste whose end is lost ends with a pause or with Ctrl-C; one that has an end may hold a Ctrl-C.
+func TestPasteWithoutEnd(t *testing.T) {
+	for _, c := range []struct {
+		writes        []string
+		pause         time.Duration
+		paste, behind string
+	}{
+		{[]string{"SELECT 1\x03", "+\x1b[201~x"}, time.Minute, "SELECT 1\x03+", "x"},
+		{[]string{"SELECT 1", "\x03"}, time.Minute, "SELECT 1", "\x03"},
+		{[]string{"SELECT 1;\n"}, time.Millisecond, "SELECT 1;\n", ""},
+	} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := &keyReader{tty: r, pause: c.pause}
+		if _, err := w.WriteString(c.writes[0]); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := k.more(time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if len(c.writes) > 1 {
+			if _, err := w.WriteString(c.writes[1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := k.paste(context.Background())
+		if err != nil || got != c.paste || k.pending != c.behind {
+			t.Errorf("%q: %q and behind it %q, %v", c.writes, got, k.pending, err)
+		}
+		r.Close()
+		w.Close()
+	}
 }
 
 // shows gives the text with the cursor as |.

@@ -25,7 +25,10 @@ func (s *Shell) page(ctx context.Context, text string, fixed int) error {
 	if err := k.begin(); err != nil {
 		return err
 	}
-	defer k.end()
+	defer func() {
+		k.end()
+		s.ahead += k.pending
+	}()
 	out := s.Term.openView()
 	defer s.Term.closeView()
 	io.WriteString(out, "\x1b[?1049h\x1b[?25l")

@@ -10,6 +10,7 @@ import (
 // progress tells the user of a terminal, below what has been printed, that a statement runs and for how long.
 type progress struct {
 	rows atomic.Int64
+	job  atomic.Pointer[string] // of the query that runs
 	end  chan struct{}
 	left chan struct{}
 }
@@ -37,7 +38,13 @@ func (s *Shell) beginProgress(begin time.Time) (p *progress, stop func()) {
 				return
 			case now := <-tick.C:
 				if took := now.Sub(begin); took >= progressAfter {
-					s.Term.Status(p.line(took, more))
+					line := p.line(took, more)
+					if job := p.job.Load(); job != nil && p.rows.Load() == 0 {
+						if why := s.why(*job); why != "" {
+							line += ". " + why
+						}
+					}
+					s.Term.Status(line)
 				}
 			}
 		}
@@ -60,4 +67,12 @@ func (p *progress) line(took time.Duration, more func() string) string {
 		}
 	}
 	return line + "] Ctrl-C ends it"
+}
+
+// why says what a query that has given nothing waits for.
+func (s *Shell) why(job string) string {
+	if s.Why == nil {
+		return ""
+	}
+	return s.Why(job)
 }

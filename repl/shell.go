@@ -35,11 +35,15 @@ type Shell struct {
 	Keys *os.File
 	// Progress says in a few words how what runs is doing, nil for nothing.
 	Progress func() string
+	// Why says in some words why the query of a job has given no row so far, nil or "" for nothing.
+	Why func(job string) string
 	// AfterJob is told of each job that a script submitted, nil for nobody.
 	AfterJob func(id string)
 
 	last     string // the statement that \watch repeats
 	watching bool   // \watch runs: nothing fills the screen
+
+	ahead string // typed while a view or the pager was leaving, for the prompt
 
 	interrupted int // how often Ctrl-C has ended something
 }
@@ -66,10 +70,13 @@ func (s *Shell) Interactive(ctx context.Context, ed Editor) error {
 	defer ed.Close()
 	whole := func(text string) bool {
 		_, rest := sql.Split(text)
-		return rest == nil || isWatch(text)
+		return rest == nil || isWatch(text) || isCommand(command(text))
 	}
 	failed := false
 	for ctx.Err() == nil {
+		if e, ok := ed.(*lineEditor); ok {
+			e.keys.pending, s.ahead = e.keys.pending+s.ahead, ""
+		}
 		text, err := ed.Read(ctx, whole)
 		switch {
 		case errors.Is(err, errInterrupted):
@@ -114,7 +121,7 @@ func (s *Shell) statements(ctx context.Context, ed Editor, parts []sql.Piece) (q
 		if err := ed.Remember(catalog.MaskSecrets(p.Text) + ";"); err != nil {
 			s.Term.Notice(s.paint(yellow, "[NOTE] ") + err.Error())
 		}
-		quit, err := s.one(ctx, p.Text, "")
+		quit, err := s.one(ctx, p.Text, place{})
 		if quit {
 			return true, nil
 		}
@@ -136,7 +143,7 @@ func (s *Shell) Script(ctx context.Context, name, text string) error {
 		if s.Echo {
 			fmt.Fprint(s.Term, promptText+echoed(p.Text))
 		}
-		quit, err := s.one(ctx, p.Text, fmt.Sprintf("  in %s, statement at line %d", name, p.At.Line))
+		quit, err := s.one(ctx, p.Text, place{name, p.At})
 		if err != nil || quit {
 			return err
 		}
@@ -166,8 +173,27 @@ func echoed(text string) string {
 	return strings.ReplaceAll(text[:strings.LastIndexAny(text, ")]}")+1], "\n", "\n"+promptMore)
 }
 
-// one runs a statement or command and shows its result. place is a line that says where the statement stands, "" for none.
-func (s *Shell) one(ctx context.Context, text, place string) (quit bool, err error) {
+// place is where a statement stands in a script; the zero place is none.
+type place struct {
+	file string
+	at   sql.Pos
+}
+
+// line says where an error is, as FILE:LINE:COLUMN if the error has a position in the statement.
+func (p place) line(at sql.Pos) string {
+	switch {
+	case p.file == "":
+		return ""
+	case !at.IsValid():
+		return fmt.Sprintf("\n  in the statement at %s:%d:%d", p.file, p.at.Line, p.at.Column)
+	case at.Line == 1:
+		at.Column += p.at.Column - 1
+	}
+	return fmt.Sprintf("\n  at %s:%d:%d", p.file, p.at.Line+at.Line-1, at.Column)
+}
+
+// one runs a statement or command and shows its result.
+func (s *Shell) one(ctx context.Context, text string, in place) (quit bool, err error) {
 	switch command(text) {
 	case "QUIT", "EXIT":
 		s.Term.Message(s.paint(blue, "[INFO] ") + "Exiting runnel...")
@@ -193,14 +219,14 @@ func (s *Shell) one(ctx context.Context, text, place string) (quit bool, err err
 	defer quiet()
 	res, err := s.Exec.Execute(run, text)
 	if err != nil {
-		s.showError(run, err, place)
+		s.showError(run, err, in)
 		return false, ErrStatement
 	}
 	for _, n := range res.Notices {
 		s.Term.Notice(s.paint(yellow, "[NOTE] ") + n)
 	}
 	if err := s.show(run, res, begin, p); err != nil {
-		s.showError(run, err, place)
+		s.showError(run, err, in)
 		return false, ErrStatement
 	}
 	if res.Kind == session.Submitted && s.AfterJob != nil {
@@ -234,6 +260,15 @@ func (s *Shell) onInterrupt(cancel func()) (stop func()) {
 	return func() { close(done); <-left }
 }
 
+// isCommand tells the words that are no SQL and need no semicolon.
+func isCommand(word string) bool {
+	switch word {
+	case "HELP", "QUIT", "EXIT", "CLEAR":
+		return true
+	}
+	return false
+}
+
 // command gives the upper-case word of a one-word statement.
 func command(text string) string {
 	w := strings.ToUpper(strings.TrimSpace(text))
@@ -243,7 +278,7 @@ func command(text string) string {
 	return w
 }
 
-func (s *Shell) showError(ctx context.Context, err error, place string) {
+func (s *Shell) showError(ctx context.Context, err error, in place) {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		s.Term.Message(s.paint(red, "[ERROR] ") + "Interrupted: the statement was cancelled.")
 		return
@@ -257,9 +292,10 @@ func (s *Shell) showError(ctx context.Context, err error, place string) {
 			b.WriteString("\n" + line)
 		}
 	}
-	if place != "" {
-		b.WriteString("\n" + place)
+	if e == nil {
+		e = &session.Error{}
 	}
+	b.WriteString(in.line(e.At))
 	s.Term.Message(s.paint(red, b.String()))
 }
 

@@ -18,6 +18,8 @@ import (
 func (s *Shell) show(ctx context.Context, r *session.Result, begin time.Time, p *progress) error {
 	info := s.paint(blue, "[INFO] ")
 	switch r.Kind {
+	case session.Checked:
+		return nil
 	case session.Done:
 		s.Term.Message(info + "Execute statement succeeded.")
 		return nil
@@ -34,6 +36,7 @@ func (s *Shell) show(ctx context.Context, r *session.Result, begin time.Time, p 
 	if r.Kind == session.Table {
 		return s.showTable(ctx, r, p)
 	}
+	p.job.Store(&r.JobID)
 	took := func() string {
 		if strings.EqualFold(s.Exec.Option("sql-client.display.print-time-cost"), "false") {
 			return ""
@@ -71,6 +74,12 @@ func (s *Shell) columnWidth() int {
 // showChangelog prints a streaming query as it happens.
 func (s *Shell) showChangelog(ctx context.Context, r *session.Result, took func() string, p *progress) error {
 	t := newTableau(s.Term, r.Fields, s.columnWidth(), s.measure())
+	if screen := s.Term.Width(); screen > 0 {
+		if out := t.fitTo(screen); len(out) > 0 {
+			s.Term.Notice(s.paint(yellow, "[NOTE] ") + fmt.Sprintf("Too wide for %d columns, not shown: %s. SET 'sql-client.execution.result-mode' = 'TABLE'; shows all, arrows scroll.",
+				screen, strings.Join(out, ", ")))
+		}
+	}
 	if err := t.begin(); err != nil {
 		return err
 	}
@@ -87,7 +96,14 @@ func (s *Shell) showChangelog(ctx context.Context, r *session.Result, took func(
 			return nil
 		case err != nil && ctx.Err() != nil:
 			t.out.Flush()
+			why := ""
+			if t.rows == 0 {
+				why = s.why(r.JobID)
+			}
 			fmt.Fprintf(s.Term, "Query terminated, received a total of %d %s%s\n", t.rows, plural("row", t.rows > 1), took())
+			if why != "" {
+				s.Term.Notice(s.paint(yellow, "[NOTE] ") + "Why no row: " + why)
+			}
 			return nil
 		case err != nil:
 			t.out.Flush()
@@ -215,6 +231,8 @@ var commands = [...][2]string{
 	{"RESET", "Resets an option, or all: RESET 'key';"},
 	{"INSERT INTO", "Runs an INSERT as a job in the background."},
 	{"SELECT", "Runs a query and shows its changes as they come; Ctrl-C ends it."},
+	{"CREATE TABLE", "Makes a table of a connector's rows; Tab behind 'connector' = ' and behind a comma lists what can stand there."},
+	{"SHOW TABLES", "Lists the tables; DESCRIBE t and SHOW CREATE TABLE t show one; SHOW FUNCTIONS lists what can be called."},
 	{"EXPLAIN", "Shows how a query would run, its changelog modes and what bounds its state."},
 	{"BEGIN STATEMENT SET", "Begins a set of INSERTs that run as one job."},
 	{"END", "Ends the set and submits it."},
@@ -227,9 +245,16 @@ func (s *Shell) help() error {
 	var b strings.Builder
 	b.WriteString("The following commands are available:\n\n")
 	for _, c := range commands {
-		fmt.Fprintf(&b, "%-19s\t\t%s\n", c[0], c[1])
+		lines := []string{c[1]}
+		if w := s.Term.Width(); w > 60 {
+			lines = wrap(c[1], w-33)
+		}
+		fmt.Fprintf(&b, "%-19s\t\t%s\n", c[0], strings.Join(lines, "\n"+strings.Repeat(" ", 32)))
 	}
 	b.WriteString("\nHint: Make sure that a statement ends with \";\" for finalizing (multi-line) statements.\n")
+	if s.Keys != nil {
+		b.WriteString("Keys: Tab completes, Up and Ctrl-R find former statements, Ctrl-C gives up what is typed or ends what runs, Ctrl-D leaves.\n")
+	}
 	_, err := io.WriteString(s.Term, b.String())
 	return err
 }

@@ -53,6 +53,7 @@ type tableau struct {
 	widths []int
 	by     measure
 	rows   int64
+	whole  []bool // by column, nil for none: its values are never cut, even where the column was made narrower than they are
 }
 
 // newTableau fixes the widths by the columns' types; wide is the width of columns without one of their own.
@@ -62,6 +63,54 @@ func newTableau(out io.Writer, fields []types.Field, wide int, by measure) *tabl
 		t.widths = append(t.widths, max(typeWidth(f.Type, wide), by.of(f.Name), len(nullText)))
 	}
 	return t
+}
+
+// fitTo makes columns narrower until a row fits into a terminal, the widest first. Columns that do not fit even so are left out, from
+// the right; it gives their names.
+func (t *tableau) fitTo(screen int) (out []string) {
+	least, room := make([]int, len(t.widths)), screen-len("| op |")
+	t.whole = make([]bool, len(t.widths))
+	n := 0
+	for i, f := range t.fields {
+		least[i], t.whole[i] = leastWidth(f.Type)
+		if room -= min(least[i], t.widths[i]) + 3; n == i && (room >= 0 || i == 0) {
+			n++
+		}
+	}
+	for _, f := range t.fields[n:] {
+		out = append(out, f.Name)
+	}
+	t.fields, t.widths = t.fields[:n], t.widths[:n]
+	total := len("| op |")
+	for _, w := range t.widths {
+		total += w + 3
+	}
+	for ; total > screen; total-- {
+		widest := -1
+		for i, w := range t.widths {
+			if w > least[i] && (widest < 0 || w > t.widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			break
+		}
+		t.widths[widest]--
+	}
+	return out
+}
+
+// leastWidth is how narrow a column may become on a terminal, and whether its values show whole whatever its width: half a number is
+// a wrong one.
+func leastWidth(t types.Type) (columns int, whole bool) {
+	switch t.Kind {
+	case types.Int, types.BigInt, types.Decimal, types.Float, types.Double:
+		return min(typeWidth(t, 8), 8), true
+	}
+	if w := typeWidth(t, 0); w > 0 {
+		return max(w, len(nullText)), true
+	}
+	return 10, false
 }
 
 // typeWidth is the room that values of a type need (client.md 6.1).
@@ -110,8 +159,12 @@ func (t *tableau) row(kind types.RowKind, cells []string) {
 	t.out.WriteString("| ")
 	t.out.WriteString(kind.String())
 	t.out.WriteString(" |")
-	for i, c := range cells {
-		t.cell(c, t.widths[i])
+	for i, c := range cells[:len(t.widths)] {
+		w := t.widths[i]
+		if t.whole != nil && t.whole[i] {
+			w = max(w, t.by.of(c))
+		}
+		t.cell(c, w)
 	}
 	t.out.WriteByte('\n')
 }

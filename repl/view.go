@@ -43,6 +43,8 @@ type view struct {
 	left          int // first column shown
 	updated       time.Time
 	finished      bool
+	why           func() string // why there is nothing, "" when nothing is known
+	reason        string        // its last answer
 
 	open   []string // the row of the row view, nil when the table shows
 	scroll int      // first line of the row view
@@ -71,6 +73,7 @@ func (s *Shell) fullScreen(ctx context.Context, r *session.Result, log bool) err
 		most = 1000000
 	}
 	v := newView(r, log, most, s.columnWidth())
+	v.why = func() string { return s.why(r.JobID) }
 	keys, stop, err := readKeys(s.Keys)
 	if err != nil {
 		return err
@@ -93,7 +96,7 @@ func (s *Shell) fullScreen(ctx context.Context, r *session.Result, log bool) err
 		<-ended
 	}
 	io.WriteString(out, "\x1b[0m\x1b[?25h\x1b[?1049l")
-	stop()
+	s.ahead += stop()
 	s.Term.closeView()
 	if err != nil {
 		return err
@@ -158,13 +161,24 @@ func (v *view) run(ctx context.Context, out io.Writer, keys <-chan string, ended
 }
 
 // bodyHeight is how many rows fit.
-func (v *view) bodyHeight() int { return max(v.height-6, 1) }
+func (v *view) bodyHeight() int {
+	if v.low() {
+		return max(v.height-3, 1)
+	}
+	return max(v.height-6, 1)
+}
+
+// low tells that the terminal has too few lines for anything but rows.
+func (v *view) low() bool { return v.height < 10 }
 
 // update takes what the query has given so far.
 func (v *view) update() {
 	v.before = v.shown
 	v.load()
 	v.updated = time.Now()
+	if v.reason = ""; len(v.shown) == 0 && !v.finished && v.why != nil {
+		v.reason = v.why()
+	}
 }
 
 func (v *view) load() {
@@ -318,7 +332,10 @@ func (v *view) tableLines() []string {
 	if v.log {
 		title = "SQL Query Result (Changelog)"
 	}
-	lines := []string{clip(centred(title, v.width), v.width), inverse + v.statusBar() + plain, ""}
+	lines := []string{clip(centred(title, v.width), v.width), inverse + v.statusBar() + plain}
+	if !v.low() {
+		lines = append(lines, "")
+	}
 	lines = append(lines, v.row(v.names, func(int) string { return "\x1b[4m" }, ""))
 	for i, r := range v.shown {
 		style := ""
@@ -332,7 +349,16 @@ func (v *view) tableLines() []string {
 			return ""
 		}, style))
 	}
-	if v.log {
+	if v.reason != "" {
+		lines = append(lines, "")
+		for _, line := range wrap("No row yet: "+v.reason, v.width-2) {
+			lines = append(lines, " "+line)
+		}
+	}
+	switch {
+	case v.low():
+		return lines
+	case v.log:
 		return v.atBottom(lines, v.footer("Q Quit", "+ Inc Refresh", "O Open Row"), v.footer("R Refresh", "- Dec Refresh", ""))
 	}
 	return v.atBottom(lines, v.footer("Q Quit", "+ Inc Refresh", "G Goto Page", "N Next Page", "O Open Row"),
@@ -448,4 +474,22 @@ func (v *view) askLines() []string {
 		lines = append(lines, "", clip(" The input is invalid please check it again.", v.width))
 	}
 	return v.atBottom(lines, "Press Enter to submit. Press ESC or submit an empty string to cancel.")
+}
+
+// wrap breaks text between words into lines of at most so many columns; a longer word keeps a line of its own.
+func wrap(text string, most int) []string {
+	var lines []string
+	line, used := "", 0
+	for _, word := range strings.Fields(text) {
+		n := onScreen.of(word)
+		if used > 0 && used+1+n > most {
+			lines = append(lines, line)
+			line, used = "", 0
+		}
+		if used > 0 {
+			line, used = line+" ", used+1
+		}
+		line, used = line+word, used+n
+	}
+	return append(lines, line)
 }

@@ -57,6 +57,6 @@ func (s *Shell) watch(ctx context.Context, text string) {
 // repeat runs the last statement once.
 func (s *Shell) repeat(ctx context.Context) (interrupted bool, err error) {
 	begin := s.interrupted
-	_, err = s.one(ctx, s.last, "")
+	_, err = s.one(ctx, s.last, place{})
 	return s.interrupted != begin, err
 }
