@@ -135,6 +135,10 @@ func (c Collection) Find(owner Ref, elem []uint64) Ref {
 	if id == 0 {
 		return 0
 	}
+	if c.elems.lay.short {
+		e, _ := c.behind(owner, elem)
+		return e
+	}
 	_, o, ok := c.lookup(id, elem, tagOf(hashElem(id, elem)))
 	if !ok {
 		return 0
@@ -185,6 +189,9 @@ func (c Collection) number(owner Ref) uint64 {
 
 // add is Add with the owner's number and the tag of the element.
 func (c Collection) add(owner Ref, id uint64, elem []uint64, tag uint32) (e Ref, inserted bool) {
+	if c.elems.lay.short {
+		return c.addShort(owner, id, elem, tag)
+	}
 	key := append(c.elems.lay.scratch[:0], id)
 	if c.kind == List {
 		c.up.nextID++
@@ -195,6 +202,23 @@ func (c Collection) add(owner Ref, id uint64, elem []uint64, tag uint32) (e Ref,
 	key = append(key, elem...)
 	c.elems.lay.scratch = key
 	return c.insert(owner, key, tag, c.up.group(uint32(owner)-1)), true
+}
+
+// addShort is add for short sets.
+func (c Collection) addShort(owner Ref, id uint64, elem []uint64, tag uint32) (e Ref, inserted bool) {
+	m := c.elems
+	m.reserve() // which may move elements
+	same, before := c.behind(owner, elem)
+	if same != 0 {
+		return same, false
+	}
+	key := append(append(m.lay.scratch[:0], id), elem...)
+	m.lay.scratch = key
+	e = Ref(m.appendRecord(key, tag, c.up.group(uint32(owner)-1)) + 1)
+	m.n++
+	m.lay.live++
+	c.chain(owner, before, e)
+	return e, true
 }
 
 // insert makes the element with the given whole key and links it. The key is known to be absent.
@@ -212,6 +236,11 @@ func (c Collection) insert(owner Ref, key []uint64, tag uint32, group int32) Ref
 func (c Collection) place(owner, e Ref) {
 	m := c.elems
 	tag, key := uint32(m.recs[e-1]>>32), m.Key(e)
+	if m.lay.short {
+		_, before := c.behind(owner, c.Elem(e))
+		c.chain(owner, before, e)
+		return
+	}
 	first, dup := uint32(0), false
 	if c.kind == List {
 		_, first, dup = c.lookup(key[0], key[2:], tag)
@@ -262,7 +291,7 @@ func (c Collection) Remove(owner, e Ref) {
 		c.drop(e)
 		return
 	}
-	if c.kind == Sorted {
+	if c.kind == Sorted && !c.elems.lay.short {
 		c.uproot(owner, e)
 	}
 	ends, before, after := c.ends(owner), c.Prev(e), c.Next(e)
@@ -283,6 +312,10 @@ func (c Collection) Remove(owner, e Ref) {
 // drop takes an element out of its slot, or out of the chain of equal elements, and kills it.
 func (c Collection) drop(e Ref) {
 	m := c.elems
+	if m.lay.short {
+		m.kill(uint32(e) - 1)
+		return
+	}
 	key := m.Key(e)
 	slot, first, ok := c.lookup(key[0], key[c.prefix():], uint32(m.recs[e-1]>>32))
 	if !ok {

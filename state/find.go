@@ -1,6 +1,10 @@
 package state
 
-import "runnel/types"
+import (
+	"slices"
+
+	"runnel/types"
+)
 
 // findRows is the number of keys that are looked up together: what they load fits into a first-level cache.
 const findRows = 128
@@ -173,4 +177,48 @@ func (f *Finder) addElems(value int, maps []*Map, owners []Ref, k *types.Keys, w
 		}
 		elems[i], _ = c.add(owners[i], id, elem, tags[i&(findRows-1)])
 	}
+}
+
+// WarmEnds loads what an Add of the words from[i] to from[i+1] to the short set of owners[i] in maps[i] will look at: the
+// elements from the last one on down to the place where it goes.
+func (f *Finder) WarmEnds(value int, maps []*Map, owners []Ref, words []uint64, from []int32) {
+	for len(owners) > 0 {
+		n := min(len(owners), findRows)
+		f.warmEnds(value, maps[:n], owners[:n], words, from[:n+1])
+		maps, owners, from = maps[n:], owners[n:], from[n:]
+	}
+}
+
+func (f *Finder) warmEnds(value int, maps []*Map, owners []Ref, words []uint64, from []int32) {
+	var at [findRows]Ref
+	var row [findRows]int32
+	n := 0
+	for i, owner := range owners {
+		if owner == 0 {
+			continue
+		}
+		if e := maps[i].Collection(value).Last(owner); e != 0 {
+			at[n&(findRows-1)], row[n&(findRows-1)] = e, int32(i)
+			n++
+		}
+	}
+	var sum uint64
+	for n > 0 {
+		for k, i := range row[:n] {
+			sum += maps[i].kids[maps[i].lay.kidOf[value]].recs[at[k]-1]
+		}
+		left := 0
+		for k, i := range row[:n] {
+			c, e := maps[i].Collection(value), at[k&(findRows-1)]
+			if slices.Compare(c.Elem(e), words[from[i]:from[i+1]]) < 0 {
+				continue
+			}
+			if e = c.Prev(e); e != 0 {
+				at[left&(findRows-1)], row[left&(findRows-1)] = e, i
+				left++
+			}
+		}
+		n = left
+	}
+	f.warm += sum // so that the loads are not optimised away
 }

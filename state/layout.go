@@ -26,6 +26,9 @@ type Value struct {
 	// Loose elements of a Set are not chained. That is for sets that only grow: adding is cheaper, and walking through a set
 	// or taking something out looks at the elements of all owners. Checkpoints do not show the difference.
 	Loose bool
+	// Short says of a Sorted value that its sets have few elements, or that most Adds go close to the end: there is no index
+	// and no tree, Add and Find walk from the end, Seek from the front. Checkpoints do not show the difference.
+	Short bool
 }
 
 // Words gives n values of kind Word.
@@ -47,9 +50,11 @@ type layout struct {
 	kidOf  []int     // value -> index into kids, -1
 	elemOf ValueKind // for the elements of a collection: its kind; Word otherwise
 	loose  bool      // elements that are not chained
+	short  bool      // elements without slots (but while a state is restored) and tree
 
 	live    int                               // records in all maps
 	track   bool                              // part of checkpoints
+	loads   bool                              // while a state is restored
 	cur     uint64                            // mark of records written in the open epoch
 	closed  uint64                            // mark of records of the closed epoch that were not drained
 	freeze  uint32                            // counts freezes
@@ -78,13 +83,13 @@ func newLayout(values []Value, ttl time.Duration, c *clock, track bool) *layout 
 			l.bytes = append(l.bytes, i)
 		case List, Set, Sorted:
 			kid := newLayout(v.Elem, 0, c, track)
-			kid.elemOf, kid.loose = v.Kind, v.Loose
+			kid.elemOf, kid.loose, kid.short = v.Kind, v.Loose, v.Short
 			l.kidOf[i] = len(l.kids)
 			l.kids = append(l.kids, kid)
 			if v.Loose {
 				continue
 			}
-			kid.hidden = elemLinks(v.Kind)
+			kid.hidden = elemLinks(v)
 			l.links[i] = l.vals + l.hidden
 			l.hidden += 2
 		}
@@ -93,8 +98,8 @@ func newLayout(values []Value, ttl time.Duration, c *clock, track bool) *layout 
 }
 
 // elemLinks is the number of hidden words of an element: neighbours, and the chain of equal elements or the tree.
-func elemLinks(k ValueKind) int {
-	if k == Set {
+func elemLinks(v Value) int {
+	if v.Kind == Set || v.Short {
 		return 1
 	}
 	return 2

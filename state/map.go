@@ -200,7 +200,7 @@ func (m *Map) reserve() {
 	if m.text != nil && m.text.wasteful() {
 		m.compactText()
 	}
-	if m.n*4 >= len(m.slots)*3 {
+	if m.n*4 >= len(m.slots)*3 && (!m.lay.short || m.lay.loads) {
 		m.grow()
 	}
 }

@@ -150,7 +150,7 @@ func (r *recordReader) text(w uint64) (string, error) {
 
 // loading switches the tracking of changes off while a state is restored, and on again.
 func (l *layout) loading(on bool) {
-	l.track, l.cur = !on, 1
+	l.track, l.loads, l.cur = !on, on, 1
 	if on {
 		l.cur = 0
 	}
@@ -233,6 +233,9 @@ func (c Collection) link(owners map[uint64]Ref) error {
 			return fmt.Errorf("an element of value %d belongs to no record", c.value+1)
 		}
 		c.place(owner, e)
+	}
+	if m.lay.short {
+		m.slots = nil
 	}
 	return nil
 }

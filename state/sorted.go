@@ -13,6 +13,13 @@ func (c Collection) less(a, b Ref) bool { return slices.Compare(c.Elem(a), c.Ele
 
 // Seek gives the first element of a sorted set that is not below the given words, 0 if there is none.
 func (c Collection) Seek(owner Ref, elem []uint64) Ref {
+	if c.elems.lay.short {
+		e := c.First(owner)
+		for e != 0 && slices.Compare(c.Elem(e), elem) < 0 {
+			e = c.Next(e)
+		}
+		return e
+	}
 	at, best := high(c.ends(owner)[1]), Ref(0)
 	for at != 0 {
 		if slices.Compare(c.Elem(at), elem) < 0 {
@@ -23,6 +30,20 @@ func (c Collection) Seek(owner Ref, elem []uint64) Ref {
 		}
 	}
 	return best
+}
+
+// behind walks through a short set from its end: to the element with the given words, 0 if there is none, and to the last
+// one below them.
+func (c Collection) behind(owner Ref, elem []uint64) (same, before Ref) {
+	for e := c.Last(owner); e != 0; e = c.Prev(e) {
+		switch order := slices.Compare(c.Elem(e), elem); {
+		case order == 0:
+			return e, c.Prev(e)
+		case order < 0:
+			return 0, e
+		}
+	}
+	return 0, 0
 }
 
 // plant puts e into the tree and gives the element just below it.

@@ -196,12 +196,12 @@ func stepElement(rnd *rand.Rand, m *Map, r Ref, e *entry) {
 	}
 }
 
-// bothSets runs a test with chained sets and with loose ones.
+// bothSets runs a test with sets of the usual form, and with those that give something up.
 func bothSets(t *testing.T, test func(*testing.T, []Value)) {
-	t.Run("chained", func(t *testing.T) { test(t, testValues) })
-	loose := slices.Clone(testValues)
-	loose[3].Loose = true
-	t.Run("loose", func(t *testing.T) { test(t, loose) })
+	t.Run("usual", func(t *testing.T) { test(t, testValues) })
+	plain := slices.Clone(testValues)
+	plain[3].Loose, plain[5].Short = true, true
+	t.Run("plain", func(t *testing.T) { test(t, plain) })
 }
 
 func TestTableAgainstMap(t *testing.T) { bothSets(t, tableAgainstMap) }

@@ -38,9 +38,11 @@ type TopN struct {
 	table   *state.Table
 	key     rowBytes // of Key
 	invalid *Counter
-	words   []uint64 // sort keys of the row
-	was     []string // scratch of update
-	out     output
+	words   []uint64    // sort keys of the row
+	was     []rankedRow // scratch of update
+	out     rankedRows
+	stable  bool // records of partitions stay where they are
+	block   topnBlock
 
 	rowsOf func(*types.Batch) error
 	markOf func(int64) error
@@ -73,17 +75,18 @@ func (t *TopN) Open(ctx *Context) error {
 	for _, k := range t.spec.Order {
 		d.Bounds += sortKeyText(t.spec.In, k) + "; "
 	}
+	elem := []state.Value{topnRow: {Kind: state.Bytes}}
+	if t.spec.Key != nil {
+		elem = append(elem, state.Value{Kind: state.Bytes}) // topnKey
+	}
 	var err error
 	t.table, err = ctx.State.Table(d, state.TableSpec{TTL: t.spec.TTL, Values: []state.Value{
-		topnRows:     {Kind: state.Sorted, Elem: []state.Value{topnRow: {Kind: state.Bytes}, topnKey: {Kind: state.Bytes}}},
+		topnRows:     {Kind: state.Sorted, Elem: elem, Short: t.short()},
 		topnArrivals: {},
 		topnTo:       {},
 	}})
-	fields := t.spec.In
-	if t.spec.Numbered {
-		fields = append(fields[:len(fields):len(fields)], types.Field{Name: "rank", Type: types.Of(types.BigInt).Required()})
-	}
-	t.out = newOutput(ctx.Out, fields)
+	t.out = newRankedRows(ctx.Out, t.spec.In, t.spec.Numbered)
+	t.stable = !t.spec.Retract && t.spec.TTL == 0
 	t.rowsOf, t.markOf = t.apply, t.mark
 	return err
 }
@@ -116,36 +119,75 @@ func (t *TopN) mark(ms int64) error {
 	return nil
 }
 
+// topnShort is the greatest last rank up to which the rows of a partition are found by walking through them.
+const topnShort = 100
+
+// short reports whether partitions have few rows.
+func (t *TopN) short() bool { return !t.spec.Retract && t.spec.ToColumn < 0 && t.spec.To <= topnShort }
+
+// topnBlock is a block of rows on their way to their partitions, which are looked up together.
+type topnBlock struct {
+	find  state.Finder
+	maps  [runRows]*state.Map
+	refs  [runRows]state.Ref
+	words []uint64           // sort keys of all rows
+	from  [runRows + 1]int32 // where those of a row begin
+}
+
 func (t *TopN) apply(b *types.Batch) error {
 	t.keys.encode(b)
-	for k, i := range b.Live() {
-		p := partition{m: t.table.Of(t.keys.group[k]), to: t.spec.To}
-		p.rows = p.m.Collection(topnRows)
-		t.words = t.order.words(t.words[:0], b.Cols, i)
-		var err error
-		switch retract := b.Kind(i).Retract(); {
-		case t.spec.Key != nil && retract:
-			// The row that replaces it follows, or has come: UpdateFast inputs never take a row away for good.
-		case retract:
-			if p.owner = p.m.Find(t.keys.at(k)); p.owner != 0 {
-				t.limit(&p, b, i, false)
-				err = t.remove(&p, t.rows.of(b, i))
+	live := b.Live()
+	for at := 0; at < len(live); at += runRows {
+		rows := live[at:min(at+runRows, len(live))]
+		t.lookUp(b, rows, at)
+		for k, i := range rows {
+			t.words = append(t.words[:0], t.block.words[t.block.from[k]:t.block.from[k+1]]...)
+			if err := t.applyRow(b, k, at+k, i); err != nil {
+				return err
 			}
-		default:
-			var fresh bool
-			p.owner, fresh = p.m.Upsert(t.keys.at(k))
-			t.limit(&p, b, i, fresh)
-			if t.spec.Key != nil {
-				err = t.update(&p, t.rows.of(b, i), t.keyOf(b, i))
-			} else if !t.outranked(&p) { // most rows are, and are not written down
-				err = t.insert(&p, t.rows.of(b, i), "")
-			}
-		}
-		if err != nil {
-			return err
 		}
 	}
 	return nil
+}
+
+// lookUp finds the partitions of a block of rows, the first of which is the at-th live one, and their sort keys.
+func (t *TopN) lookUp(b *types.Batch, rows []int32, at int) {
+	x, n := &t.block, len(rows)
+	x.words = x.words[:0]
+	for k, i := range rows {
+		x.maps[k] = t.table.Of(t.keys.group[at+k])
+		x.words = t.order.words(x.words, b.Cols, i)
+		x.from[k+1] = int32(len(x.words))
+	}
+	x.find.Find(x.maps[:n], &t.keys.Keys, types.All(at + n)[at:], x.refs[:n])
+	if t.stable && t.short() {
+		x.find.WarmEnds(topnRows, x.maps[:n], x.refs[:n], x.words, x.from[:n+1])
+	}
+}
+
+// applyRow applies a row: the k-th of the block, the live-th live one, and the i-th physical one of b.
+func (t *TopN) applyRow(b *types.Batch, k, live int, i int32) error {
+	p := partition{m: t.block.maps[k], to: t.spec.To}
+	p.rows = p.m.Collection(topnRows)
+	if b.Kind(i).Retract() {
+		if t.spec.Key != nil {
+			return nil // The row that replaces it follows, or has come: UpdateFast inputs never take a row away for good.
+		}
+		if p.owner = p.m.Find(t.keys.at(live)); p.owner == 0 {
+			return nil
+		}
+		t.limit(&p, b, i, false)
+		return t.remove(&p, t.rows.of(b, i))
+	}
+	fresh := false
+	if p.owner = t.block.refs[k]; p.owner == 0 || !t.stable {
+		p.owner, fresh = p.m.Upsert(t.keys.at(live))
+	}
+	t.limit(&p, b, i, fresh)
+	if t.spec.Key != nil {
+		return t.update(&p, b, i)
+	}
+	return t.insert(&p, b, i)
 }
 
 // limit finds out the last rank of the partition, if a column tells it.
@@ -209,8 +251,15 @@ func (p *partition) at(rank int64) state.Ref {
 	return e
 }
 
-// rankOf gives the rank of a row if it is at most to, else to+1.
-func (p *partition) rankOf(e state.Ref) int64 {
+// rankOf gives the rank of a row if it is at most to, else one above.
+func (t *TopN) rankOf(p *partition, e state.Ref) int64 {
+	if t.short() { // the rows behind will be looked at anyway
+		rank := int64(p.rows.Len(p.owner))
+		for x := p.rows.Next(e); x != 0; x = p.rows.Next(x) {
+			rank--
+		}
+		return rank
+	}
 	rank := int64(1)
 	for x := p.rows.First(p.owner); x != e && rank <= p.to; x = p.rows.Next(x) {
 		rank++
@@ -219,17 +268,17 @@ func (p *partition) rankOf(e state.Ref) int64 {
 }
 
 // insert adds a row, whose sort keys are in words.
-func (t *TopN) insert(p *partition, row, key string) error {
+func (t *TopN) insert(p *partition, b *types.Batch, i int32) error {
 	if t.outranked(p) {
-		return nil
+		return nil // most rows are, and are not written down
 	}
 	n := int64(p.rows.Len(p.owner))
-	e := t.add(p, row, key)
-	rank := p.rankOf(e)
+	e := t.add(p, b, i)
+	rank := t.rankOf(p, e)
 	if rank > p.to {
 		return nil
 	}
-	if err := t.entered(p, e, rank); err != nil {
+	if err := t.entered(p, e, t.out.take(b, i, p.row(e)), rank); err != nil {
 		return err
 	}
 	if !t.spec.Retract && n >= p.to {
@@ -245,14 +294,14 @@ func (t *TopN) outranked(p *partition) bool {
 	return !t.spec.Retract && n >= p.to && (n == 0 || slices.Compare(t.words, sortWords(p.rows.Elem(p.rows.Last(p.owner)))) >= 0)
 }
 
-func (t *TopN) add(p *partition, row, key string) state.Ref {
+func (t *TopN) add(p *partition, b *types.Batch, i int32) state.Ref {
 	words := p.m.Touch(p.owner)
 	words[topnArrivals]++
 	t.words = append(t.words, words[topnArrivals])
 	e, _ := p.rows.Add(p.owner, t.words)
-	p.rows.PutBytes(e, topnRow, row)
+	p.rows.PutBytes(e, topnRow, t.rows.of(b, i))
 	if t.spec.Key != nil {
-		p.rows.PutBytes(e, topnKey, key)
+		p.rows.PutBytes(e, topnKey, t.keyOf(b, i))
 	}
 	return e
 }
@@ -261,20 +310,20 @@ func (t *TopN) add(p *partition, row, key string) state.Ref {
 func sortWords(elem []uint64) []uint64 { return elem[:len(elem)-1] }
 
 // entered gives the changes that row e, now at the given rank, makes.
-func (t *TopN) entered(p *partition, e state.Ref, rank int64) error {
+func (t *TopN) entered(p *partition, e state.Ref, row rankedRow, rank int64) error {
 	if !t.ranked() {
 		pushed := p.at(p.to + 1) // the row that was the last one before
 		if pushed == 0 {
-			return t.give(types.Insert, p.row(e), rank)
+			return t.give(types.Insert, &row, rank)
 		}
 		before, after := types.Delete, types.Insert
 		if t.spec.To == 1 && !t.spec.Retract {
 			before, after = types.UpdateBefore, types.UpdateAfter
 		}
-		if err := t.give(before, p.row(pushed), p.to); err != nil {
+		if err := t.give(before, &rankedRow{bytes: p.row(pushed)}, p.to); err != nil {
 			return err
 		}
-		return t.give(after, p.row(e), rank)
+		return t.give(after, &row, rank)
 	}
 	for now := e; rank <= p.to; rank++ {
 		was := p.rows.Next(now) // the row that was at this rank
@@ -282,12 +331,13 @@ func (t *TopN) entered(p *partition, e state.Ref, rank int64) error {
 			if rank < t.spec.From {
 				return nil
 			}
-			return t.give(types.Insert, p.row(now), rank)
+			return t.give(types.Insert, &row, rank)
 		}
-		if err := t.replace(p.row(was), p.row(now), rank); err != nil {
+		wasRow := rankedRow{bytes: p.row(was)}
+		if err := t.replace(&wasRow, &row, rank); err != nil {
 			return err
 		}
-		now = was
+		now, row = was, wasRow
 	}
 	return nil
 }
@@ -296,7 +346,8 @@ func (t *TopN) entered(p *partition, e state.Ref, rank int64) error {
 func (t *TopN) ranked() bool { return t.spec.Numbered || t.spec.From > 1 }
 
 // update puts a row in the place of that with the same key.
-func (t *TopN) update(p *partition, row, key string) error {
+func (t *TopN) update(p *partition, b *types.Batch, i int32) error {
+	key := t.keyOf(b, i)
 	old, was := p.rows.First(p.owner), int64(1)
 	for ; old != 0; old = p.rows.Next(old) {
 		if s, _ := p.rows.Bytes(old, topnKey); s == key {
@@ -305,24 +356,25 @@ func (t *TopN) update(p *partition, row, key string) error {
 		was++
 	}
 	if old == 0 {
-		return t.insert(p, row, key)
+		return t.insert(p, b, i)
 	}
-	before := p.row(old)
+	before := rankedRow{bytes: p.row(old)}
 	t.was = t.was[:0]
 	if t.ranked() {
 		for e := p.rows.First(p.owner); e != 0; e = p.rows.Next(e) {
-			t.was = append(t.was, p.row(e))
+			t.was = append(t.was, rankedRow{bytes: p.row(e)})
 		}
 	}
 	p.rows.Remove(p.owner, old)
-	e := t.add(p, row, key)
+	e := t.add(p, b, i)
 	if !t.ranked() {
-		return t.replace(before, p.row(e), was)
+		after := t.out.take(b, i, p.row(e))
+		return t.replace(&before, &after, was)
 	}
-	now := p.rankOf(e)
+	now := t.rankOf(p, e)
 	at := p.at(min(was, now))
 	for rank := min(was, now); rank <= max(was, now) && rank <= p.to; rank++ {
-		if err := t.replace(t.was[rank-1], p.row(at), rank); err != nil {
+		if err := t.replace(&t.was[rank-1], &rankedRow{bytes: p.row(at)}, rank); err != nil {
 			return err
 		}
 		at = p.rows.Next(at)
@@ -344,7 +396,7 @@ func (t *TopN) remove(p *partition, row string) error {
 	if e == 0 {
 		return nil
 	}
-	if err := t.leaves(p, e, p.rankOf(e)); err != nil {
+	if err := t.leaves(p, e, t.rankOf(p, e)); err != nil {
 		return err
 	}
 	p.rows.Remove(p.owner, e)
@@ -360,12 +412,13 @@ func (t *TopN) leaves(p *partition, e state.Ref, rank int64) error {
 	if rank > p.to {
 		return nil
 	}
+	row := rankedRow{bytes: p.row(e)}
 	if !t.ranked() {
 		promoted := p.at(p.to + 1)
-		if err := t.give(types.Delete, p.row(e), rank); err != nil || promoted == 0 {
+		if err := t.give(types.Delete, &row, rank); err != nil || promoted == 0 {
 			return err
 		}
-		return t.give(types.Insert, p.row(promoted), p.to)
+		return t.give(types.Insert, &rankedRow{bytes: p.row(promoted)}, p.to)
 	}
 	for was := e; rank <= p.to; rank++ {
 		now := p.rows.Next(was)
@@ -373,18 +426,19 @@ func (t *TopN) leaves(p *partition, e state.Ref, rank int64) error {
 			if rank < t.spec.From {
 				return nil
 			}
-			return t.give(types.Delete, p.row(was), rank)
+			return t.give(types.Delete, &row, rank)
 		}
-		if err := t.replace(p.row(was), p.row(now), rank); err != nil {
+		nowRow := rankedRow{bytes: p.row(now)}
+		if err := t.replace(&row, &nowRow, rank); err != nil {
 			return err
 		}
-		was = now
+		was, row = now, nowRow
 	}
 	return nil
 }
 
 // replace gives a rank's row in place of another, if the rank is one to give.
-func (t *TopN) replace(was, now string, rank int64) error {
+func (t *TopN) replace(was, now *rankedRow, rank int64) error {
 	if rank < t.spec.From {
 		return nil
 	}
@@ -395,16 +449,9 @@ func (t *TopN) replace(was, now string, rank int64) error {
 }
 
 // give puts a row out.
-func (t *TopN) give(kind types.RowKind, row string, rank int64) error {
+func (t *TopN) give(kind types.RowKind, row *rankedRow, rank int64) error {
 	if kind == types.UpdateBefore && !t.spec.UpdateBefore {
 		return nil
 	}
-	n := len(t.spec.In)
-	if err := t.rows.decode(row, t.out.Cols[:n]); err != nil {
-		return err
-	}
-	if t.spec.Numbered {
-		t.out.Cols[n].AppendInt(rank)
-	}
-	return t.out.pushed(kind)
+	return t.out.give(kind, row, rank)
 }

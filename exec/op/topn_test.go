@@ -1,6 +1,9 @@
 package op
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -238,4 +241,42 @@ func TestTopNVariable(t *testing.T) {
 		+I b 1 0
 		+I c 1 NULL
 	`)
+}
+
+// TestTopNBatches compares an append-only TopN over long batches, which looks partitions up in blocks and walks through those
+// that are short, with one that may take rows back and gets them one by one: the changes are the same.
+func TestTopNBatches(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 8))
+	var lines []string
+	for k := range 4000 {
+		p := rnd.IntN(40)
+		if p > 20 {
+			p = k / 100 // a partition that is new and busy for a while
+		}
+		lines = append(lines, fmt.Sprintf("+I p%d %d s%d", p, rnd.IntN(1000)-k/10, rnd.IntN(100)))
+		if rnd.IntN(100) == 0 {
+			lines = append(lines, fmt.Sprintf("watermark %d", k))
+		}
+	}
+	for _, c := range []struct {
+		from, to int64
+		numbered bool
+	}{{1, 3, true}, {2, 5, false}, {1, 4, false}, {3, 40, true}, {1, 1000, true}, {1, 1000, false}} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			r, spec := topnRig(c.from, c.to, c.numbered)
+			steps := parseTrace(t, strings.Join(lines, "\n"))
+			spec.Retract = true
+			slow := newPlayer(t, r, 1)
+			for k := range steps {
+				slow.take(steps[k])
+				steps[k].want, slow.out = slow.out, nil
+			}
+			if slow.dead != "" {
+				t.Fatal(slow.dead)
+			}
+			spec.Retract = false
+			r.playBatched(t, steps)
+			r.play(t, steps[:200], func(k int) int { return (k % 9) / 8 }, 1)
+		})
+	}
 }
