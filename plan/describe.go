@@ -67,6 +67,9 @@ func (d *describer) node(n Node) {
 		d.add("projects", d.expandText(n))
 	case *GroupAggregate:
 		d.group(in, n.Keys)
+		if n.Part != "" {
+			d.add("partialFinalType", n.Part)
+		}
 		d.add("select", aggText(in, n.Keys, n.Aggs, nil))
 	case *WindowTableFunction:
 		d.add("window", windowText(n.Window, in, false, 0, 0))

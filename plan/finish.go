@@ -23,6 +23,9 @@ func (p *planning) rewrite(root Node) (Node, error) {
 	}
 	root = pure(root, mergeCalcs)
 	root, _ = prune(root, allNeeds(root))
+	if !p.batch && p.Config.Bool("table.optimizer.distinct-agg.split.enabled") {
+		root = pure(root, p.splitDistinct)
+	}
 	root = pure(root, mergeCalcs)
 	if root, err = bottomUp(root, p.refuseRest); err != nil {
 		return nil, err

@@ -161,6 +161,7 @@ type GroupAggregate struct {
 	Info
 	Keys []int
 	Aggs []expr.AggCall
+	Part string // PARTIAL, FINAL: the halves of a split one
 
 	ttl time.Duration // STATE_TTL
 }
