@@ -29,7 +29,7 @@ func newOperator(s *opSpec) (op.Operator, error) {
 	case *plan.Deduplicate:
 		return op.NewDeduplicate(op.Deduplication{
 			In: n.Fields, Keys: n.Keys, Time: n.Time, Rowtime: n.Rowtime, Last: n.Last, UpdateBefore: n.Mode.Has(types.UpdateBefore),
-			TTL: n.TTL, MiniBatch: op.MiniBatch(n.MiniBatch),
+			TTL: n.TTL, MiniBatch: op.MiniBatch(n.MiniBatch), Compact: n.Compact,
 		}), nil
 	case *plan.Calc:
 		return op.NewCalc(in().Fields, n.Exprs, n.Cond), nil

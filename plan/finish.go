@@ -138,8 +138,11 @@ func (p *planning) miniBatches(g *Graph) {
 	for _, root := range g.Sinks {
 		pure(root, func(n Node) Node {
 			switch n := n.(type) {
-			case *GroupAggregate, *Deduplicate, *ChangelogNormalize:
+			case *GroupAggregate, *ChangelogNormalize:
 				n.Base().MiniBatch = m
+			case *Deduplicate:
+				n.MiniBatch = m
+				n.Compact = p.Config.Bool("table.exec.deduplicate.mini-batch.compact-changes-enabled")
 			case *Join:
 				if n.Join != Semi && n.Join != Anti {
 					n.MiniBatch = m

@@ -389,6 +389,7 @@ type Deduplicate struct {
 	Time    int // the time attribute
 	Rowtime bool
 	Last    bool
+	Compact bool // in mini-batches by event time, only what one has changed comes out
 }
 
 // OverAggregate gives every input row with aggregates over the rows before it: of its key, ordered by time.

@@ -16,7 +16,8 @@ type Deduplication struct {
 	Last         bool // keep the last row of a key, else the first
 	UpdateBefore bool // -U is wanted in front of +U
 	TTL          time.Duration
-	MiniBatch    MiniBatch // only the last row by processing time is kept in bundles
+	MiniBatch    MiniBatch
+	Compact      bool // bundles count by event time too: only what one has changed comes out
 }
 
 // Deduplicate keeps the first or the last row of each key. By processing time the first row is final; the last is
@@ -25,8 +26,7 @@ type Deduplication struct {
 // watermarks.
 type Deduplicate struct {
 	keyedRows
-	spec   Deduplication
-	bundle *bundle // the last row of each key so far; nil without mini-batches
+	spec Deduplication
 }
 
 // Values of a key's record.
@@ -42,13 +42,18 @@ func NewDeduplicate(spec Deduplication) *Deduplicate {
 
 // Open registers the state.
 func (d *Deduplicate) Open(ctx *Context) error {
+	bundled := d.spec.MiniBatch.enabled() && (d.spec.Last && !d.spec.Rowtime || d.spec.Compact && d.spec.Rowtime)
+	if bundled { // the row of each key that is to be kept so far
+		b := newBundle(ctx, d.spec.MiniBatch, []state.Value{dedupRow: {Kind: state.Bytes}, dedupTime: {}})
+		d.bundle = &b
+	}
 	switch {
+	case d.spec.Rowtime && bundled:
+		return d.open(ctx, []state.Value{dedupRow: {Kind: state.Bytes}, dedupTime: {}}, d.hold)
 	case d.spec.Rowtime:
 		return d.open(ctx, []state.Value{dedupRow: {Kind: state.Bytes}, dedupTime: {}}, d.byRowtime)
-	case d.spec.Last && d.spec.MiniBatch.enabled():
-		b := newBundle(ctx, d.spec.MiniBatch, []state.Value{{Kind: state.Bytes}})
-		d.bundle = &b
-		return d.open(ctx, []state.Value{dedupRow: {Kind: state.Bytes}}, d.bundled)
+	case bundled:
+		return d.open(ctx, []state.Value{dedupRow: {Kind: state.Bytes}}, d.hold)
 	case d.spec.Last:
 		return d.open(ctx, []state.Value{dedupRow: {Kind: state.Bytes}}, d.last)
 	}
@@ -74,14 +79,32 @@ func (d *Deduplicate) last(b *types.Batch, k int, i int32) error {
 	return d.replace(m, r, fresh, row, b, i)
 }
 
-// bundled puts a row into the bundle.
-func (d *Deduplicate) bundled(b *types.Batch, k int, i int32) error {
-	r, _ := d.bundle.seen.Upsert(d.keys.at(k))
-	d.bundle.seen.PutBytes(r, 0, d.rows.of(b, i))
+// hold puts a row into the bundle.
+func (d *Deduplicate) hold(b *types.Batch, k int, i int32) error {
+	at := int64(0)
+	if d.spec.Rowtime {
+		if b.Cols[d.spec.Time].Null(i) {
+			return d.noTime(b, i)
+		}
+		at = millis(b.Cols[d.spec.Time], i)
+	}
+	r, fresh := d.bundle.seen.Upsert(d.keys.at(k))
+	if fresh || d.better(at, int64(d.bundle.seen.Get(r)[dedupTime])) {
+		d.bundle.seen.PutBytes(r, dedupRow, d.rows.of(b, i))
+		d.bundle.seen.Touch(r)[dedupTime] = uint64(at)
+	}
 	if d.bundle.full() {
 		return d.Flush()
 	}
 	return nil
+}
+
+// better reports whether a later row at a time takes the place of one that is kept.
+func (d *Deduplicate) better(at, kept int64) bool {
+	if d.spec.Last {
+		return at >= kept
+	}
+	return at < kept
 }
 
 // Flush gives what the bundle has changed.
@@ -90,30 +113,40 @@ func (d *Deduplicate) Flush() error {
 		return nil
 	}
 	for x := d.bundle.seen.First(); x != 0; x = d.bundle.seen.Next(x) {
-		key := d.bundle.key(x)
-		row, _ := d.bundle.seen.Bytes(x, 0)
-		m := d.table.Of(key.Group)
-		r, fresh := m.Upsert(key)
-		kept, _ := m.Bytes(r, dedupRow)
-		if !fresh && d.ttl == 0 && kept == row {
-			continue
+		if err := d.changed(x); err != nil {
+			return err
 		}
-		kind := types.Insert
-		if !fresh {
-			kind = types.UpdateAfter
+	}
+	return d.bundled()
+}
+
+// changed gives what the bundle has changed for one key.
+func (d *Deduplicate) changed(x state.Ref) error {
+	key := d.bundle.key(x)
+	row, _ := d.bundle.seen.Bytes(x, dedupRow)
+	m := d.table.Of(key.Group)
+	r, fresh := m.Upsert(key)
+	kept, _ := m.Bytes(r, dedupRow)
+	if d.spec.Rowtime {
+		at := d.bundle.seen.Get(x)[dedupTime]
+		if !fresh && !d.better(int64(at), int64(m.Get(r)[dedupTime])) {
+			return nil
 		}
-		if !fresh && d.spec.UpdateBefore {
+		m.Touch(r)[dedupTime] = at
+	} else if !fresh && d.ttl == 0 && kept == row {
+		return nil
+	}
+	kind := types.Insert
+	if !fresh {
+		kind = types.UpdateAfter
+		if d.spec.UpdateBefore {
 			if err := d.giveKept(kept, types.UpdateBefore); err != nil {
 				return err
 			}
 		}
-		m.PutBytes(r, dedupRow, row)
-		if err := d.giveKept(row, kind); err != nil {
-			return err
-		}
 	}
-	d.bundle.reset()
-	return d.out.flush()
+	m.PutBytes(r, dedupRow, row)
+	return d.giveKept(row, kind)
 }
 
 // OnTime ends a bundle.
@@ -128,19 +161,27 @@ func (d *Deduplicate) OnTime(ms int64) error {
 func (d *Deduplicate) byRowtime(b *types.Batch, k int, i int32) error {
 	c := b.Cols[d.spec.Time]
 	if c.Null(i) {
-		if err := d.out.flush(); err != nil {
-			return err
-		}
-		return dataError(d.ctx, &types.RowError{Row: i, Err: errNullRowtime}, d.in, b)
+		return d.noTime(b, i)
 	}
 	m := d.table.Of(d.keys.group[k])
 	r, fresh := m.Upsert(d.keys.at(k))
 	at := millis(c, i)
-	if kept := int64(m.Get(r)[dedupTime]); !fresh && (d.spec.Last && at < kept || !d.spec.Last && at >= kept) {
+	if !fresh && !d.better(at, int64(m.Get(r)[dedupTime])) {
 		return nil
 	}
 	m.Touch(r)[dedupTime] = uint64(at)
 	return d.replace(m, r, fresh, d.rows.of(b, i), b, i)
+}
+
+// noTime sends what there is and refuses a row without a time.
+func (d *Deduplicate) noTime(b *types.Batch, i int32) error {
+	if err := d.Flush(); err != nil {
+		return err
+	}
+	if err := d.out.flush(); err != nil {
+		return err
+	}
+	return dataError(d.ctx, &types.RowError{Row: i, Err: errNullRowtime}, d.in, b)
 }
 
 // replace puts row i of b in the place of what is kept for its key.

@@ -8,7 +8,8 @@ import (
 )
 
 // keyedRows is what the operators share that keep rows by key and give rows of their input's schema: keys, the bytes of
-// rows, one table, the output. The operator calls its apply for every live row of a batch.
+// rows, one table, the output. The operator calls its apply for every live row of a batch. A watermark waits for the rows of
+// a bundle that came before it.
 type keyedRows struct {
 	single
 	in    []types.Field
@@ -19,6 +20,8 @@ type keyedRows struct {
 	table *state.Table
 	out   output
 	apply func(b *types.Batch, k int, i int32) error
+
+	bundle *bundle // nil without mini-batches
 
 	rowsOf func(*types.Batch) error
 	markOf func(int64) error
@@ -70,8 +73,26 @@ func (o *keyedRows) segment(b *types.Batch) error {
 }
 
 func (o *keyedRows) mark(ms int64) error {
-	o.out.mark(ms)
+	if o.bundle == nil || !o.bundle.hold(ms) {
+		o.out.mark(ms)
+	}
 	return nil
+}
+
+// Watermark passes the watermark on, behind the rows in front of it.
+func (o *keyedRows) Watermark(_ int, ms int64) error {
+	if o.bundle != nil && o.bundle.hold(ms) {
+		return nil
+	}
+	return o.ctx.Out.Watermark(ms)
+}
+
+// bundled sends the rows of a bundle, and the watermark that waited for them.
+func (o *keyedRows) bundled() error {
+	if ms, ok := o.bundle.reset(); ok {
+		o.out.mark(ms)
+	}
+	return o.out.flush()
 }
 
 // give puts row i of b out.

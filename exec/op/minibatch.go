@@ -25,13 +25,14 @@ type bundle struct {
 	ctx  *Context
 	rows int64
 	seen *state.Map
+	held int64 // a watermark that came behind rows of the bundle, types.MinWatermark for none
 }
 
 func newBundle(ctx *Context, m MiniBatch, values []state.Value) bundle {
 	if m.Latency > 0 {
 		ctx.WakeAt(ctx.Now().Add(m.Latency).UnixMilli())
 	}
-	return bundle{MiniBatch: m, ctx: ctx, seen: state.NewMap(values)}
+	return bundle{MiniBatch: m, ctx: ctx, seen: state.NewMap(values), held: types.MinWatermark}
 }
 
 // full counts a row and reports whether the bundle is to be flushed.
@@ -49,10 +50,20 @@ func (b *bundle) key(x state.Ref) state.Key {
 	return state.Key{Words: words, Hash: types.HashKey(words), Group: b.seen.Group(x)}
 }
 
-// reset begins a new bundle.
-func (b *bundle) reset() {
+// hold keeps a watermark until the bundle ends; false: no row is in front of it.
+func (b *bundle) hold(ms int64) bool {
+	if b.rows > 0 {
+		b.held = ms
+	}
+	return b.rows > 0
+}
+
+// reset begins a new bundle and gives the watermark that waited for the last one.
+func (b *bundle) reset() (held int64, ok bool) {
+	held, b.held = b.held, types.MinWatermark
 	b.rows = 0
 	b.seen.Reset()
+	return held, held != types.MinWatermark
 }
 
 // bundleAggregate is a GroupAggregate with mini-batches: rows are accumulated at once, and what was the result of a key

@@ -104,3 +104,48 @@ func TestMiniBatchCheckpoint(t *testing.T) {
 		t.Error(p.dead)
 	}
 }
+
+// By event time a bundle gives, where changes are compacted, what it has changed in all. A watermark waits for the rows in
+// front of it.
+func TestDeduplicateCompact(t *testing.T) {
+	r := dedupRig(Deduplication{Rowtime: true, Last: true, UpdateBefore: true, Compact: true, MiniBatch: MiniBatch{Size: 4, Latency: time.Second}})
+	r.check = Check{Mode: types.AllKinds, Pairs: true}
+	r.runBounded(t, `
+		watermark 500
+			watermark 500
+		+I a 1 1000
+		+I b 2 2000
+		+I a 3 3000
+		watermark 2500
+		+I a 9 2000
+			+I a 3 3000
+			+I b 2 2000
+			watermark 2500
+		+I a 4 3000
+		+I b 5 1999
+		flush
+			-U a 3 3000
+			+U a 4 3000
+		watermark 3000
+			watermark 3000
+		+I b 6 1000
+		watermark 4000
+		flush
+			watermark 4000
+	`)
+	r = dedupRig(Deduplication{Rowtime: true, Compact: true, MiniBatch: MiniBatch{Size: 100, Latency: time.Second}})
+	r.check = Check{Mode: types.Upsert}
+	r.runBounded(t, `
+		+I a 5 5000
+		+I a 3 3000
+		+I a 4 3000
+		flush
+			+I a 3 3000
+		+I a 6 3000
+		+I a 2 2000
+		flush
+			+U a 2 2000
+		+I a 1 NULL
+			error: RowTime field should not be null
+	`)
+}

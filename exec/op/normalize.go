@@ -16,8 +16,7 @@ type ChangelogNormalize struct {
 	keyedRows
 	before bool // -U is wanted
 	mini   MiniBatch
-	bundle *bundle      // the last change of each key so far; nil without mini-batches
-	last   *types.Batch // one of them
+	last   *types.Batch // a change of the bundle, which has the last one of each key
 }
 
 // Values of a key in the bundle.
@@ -37,13 +36,13 @@ func (c *ChangelogNormalize) Open(ctx *Context) error {
 	if c.mini.enabled() {
 		b := newBundle(ctx, c.mini, []state.Value{normalizeRow: {Kind: state.Bytes}, normalizeKind: {}})
 		c.bundle, c.last = &b, types.NewBatch(c.in)
-		apply = c.bundled
+		apply = c.hold
 	}
 	return c.open(ctx, []state.Value{{Kind: state.Bytes}}, apply)
 }
 
-// bundled puts a change into the bundle.
-func (c *ChangelogNormalize) bundled(b *types.Batch, k int, i int32) error {
+// hold puts a change into the bundle.
+func (c *ChangelogNormalize) hold(b *types.Batch, k int, i int32) error {
 	r, _ := c.bundle.seen.Upsert(c.keys.at(k))
 	c.bundle.seen.PutBytes(r, normalizeRow, c.rows.of(b, i))
 	c.bundle.seen.Touch(r)[normalizeKind] = uint64(b.Kind(i))
@@ -69,8 +68,7 @@ func (c *ChangelogNormalize) Flush() error {
 			return err
 		}
 	}
-	c.bundle.reset()
-	return c.out.flush()
+	return c.bundled()
 }
 
 // OnTime ends a bundle.
