@@ -14,8 +14,8 @@ ci: ## what a change must pass
 bench: ## CPU time per row, one core, of every path
 	go test -run '^$$' -bench . -benchtime 1s ./...
 
-bench-nexmark: ## the Nexmark queries beside their limits; EVENTS=2000000 for a quick look
-	NEXMARK_EVENTS=$(EVENTS) go test -run '^$$' -bench Nexmark -benchtime 1x -timeout 0 .
+bench-nexmark: ## the Nexmark queries beside their limits; EVENTS=2000000 for a quick look, NEXMARK_COLD=1 with memory not touched before
+	GODEBUG=madvdontneed=0 NEXMARK_EVENTS=$(EVENTS) go test -run '^$$' -bench Nexmark -benchtime 1x -timeout 0 .
 
 fuzz: ## every fuzz target for a minute
 	scripts/fuzz.sh 60s
