@@ -31,10 +31,8 @@ func (a *byteArena) put(s string) uint64 {
 	}
 	c := len(a.chunks) - 1
 	if c < 0 || cap(a.chunks[c])-len(a.chunks[c]) < need {
-		size := minByteChunk
-		if c >= 0 {
-			size = min(2*cap(a.chunks[c]), maxByteChunk)
-		}
+		// An eighth more each time: an arena that fills no further wastes little.
+		size := min(max((a.live+a.dead)/8, minByteChunk), maxByteChunk)
 		a.chunks = append(a.chunks, allocBytes(max(size, need)))
 		c++
 	}

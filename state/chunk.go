@@ -8,11 +8,10 @@ import (
 	"runnel/types"
 )
 
-// The words of a row in a chunk: these three, the key, NULL bits, the columns, the side words, the TTL stamp. The head
-// word is the key's tag (32 bits), NULL bits of up to 24 columns, and flags (8 bits) as in a table's records.
+// The words of a row in a chunk: these two, the key, the time unless the log is timeless, NULL bits, the columns, the side
+// words, the TTL stamp. The head word is the key's tag (32 bits), NULL bits of up to 24 columns, and flags (8 bits) as in a table's records.
 const (
-	rowTime  = iota
-	rowLinks // the low halves of the rows of the same key before and after it
+	rowLinks = iota // the low halves of the rows of the same key before and after it
 	rowHead
 	rowKey // as many words as the form says, or one that tells where they are
 )
@@ -110,7 +109,7 @@ func (c *chunk) added(i int, time int64, ordered bool) {
 		return
 	}
 	at := len(c.order)
-	for at > c.left && int64(c.nth(int(c.order[at-1]))[rowTime]) > time {
+	for at > c.left && c.form.timeOf(c.nth(int(c.order[at-1]))) > time {
 		at--
 	}
 	c.order = slices.Insert(c.order, at, uint16(i))
@@ -126,6 +125,7 @@ type rowForm struct {
 	phys   []types.Phys
 	at     []int // first word of the column
 	key    int   // words of the key, or one of the above
+	time   int   // the word of the time, -1 without
 	nulls  int   // words of NULL bits; 0: they are in the head
 	nullAt int
 	cols   int // first word of the columns
@@ -140,9 +140,13 @@ func newRowForm(spec LogSpec, key int) *rowForm {
 	if len(spec.Columns) > headNulls {
 		f.nulls = (len(spec.Columns) + 63) / 64
 	}
-	f.nullAt = rowKey + key
+	f.nullAt, f.time = rowKey+key, -1
 	if key < 0 {
 		f.nullAt = rowKey + 1
+	}
+	if !spec.Timeless {
+		f.time = f.nullAt
+		f.nullAt++
 	}
 	f.cols = f.nullAt + f.nulls
 	at := f.cols
@@ -159,6 +163,14 @@ func newRowForm(spec LogSpec, key int) *rowForm {
 		f.stride++
 	}
 	return f
+}
+
+// timeOf gives the time of a row, in ms; 0 in a timeless log.
+func (f *rowForm) timeOf(rec []uint64) int64 {
+	if f.time < 0 {
+		return 0
+	}
+	return int64(rec[f.time])
 }
 
 // text describes the form for Descriptor.Layout.

@@ -14,6 +14,8 @@ type LogSpec struct {
 	Side int
 	// TTL is the time to live since the last write of a row (Append, Touch), in processing time; 0: for ever.
 	TTL time.Duration
+	// Timeless rows stay until they are deleted or expire: their time is 0, and takes no space.
+	Timeless bool
 	// Ordered logs give the rows that leave in the order of their times (Leave).
 	Ordered bool
 	// Span is the time, in ms, after which a chunk is closed though it is not full, so that sparse rows go in time; about
@@ -80,7 +82,10 @@ func (l *Log) Append(k Key, time int64, cols []*types.Column, i int32) Row {
 	row := c.name(n)
 	tag := tagOf(k.Hash)
 	// The flags are 0: not written, as far as the side words go.
-	rec[rowTime], rec[rowHead] = uint64(time), uint64(tag)<<32
+	rec[rowHead] = uint64(tag) << 32
+	if f.time >= 0 {
+		rec[f.time] = uint64(time)
+	}
 	if f.key == manyKeys {
 		rec[rowKey] = uint64(len(c.keys))<<32 | uint64(len(k.Words))
 		c.keys = append(c.keys, k.Words...)
@@ -231,7 +236,10 @@ func (l *Log) expired(c *chunk, rec []uint64) bool {
 }
 
 // Time gives the time of a row, in ms.
-func (l *Log) Time(r Row) int64 { return int64(l.rec(r)[rowTime]) }
+func (l *Log) Time(r Row) int64 {
+	c, rec := l.row(r)
+	return c.form.timeOf(rec)
+}
 
 // Emit appends the columns of a row to as many columns of a batch, which the caller then counts with Push. Text is not
 // copied; it never changes.

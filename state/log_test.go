@@ -112,6 +112,9 @@ const logKeys = 150
 
 // logStep does one random operation. now is about where event time stands.
 func logStep(rnd *rand.Rand, l *Log, m *logModel, ordered bool) {
+	if l.spec.Timeless {
+		m.bound = -1
+	}
 	switch op := rnd.IntN(20); {
 	case op < 14:
 		m.id++
@@ -121,6 +124,9 @@ func logStep(rnd *rand.Rand, l *Log, m *logModel, ordered bool) {
 		}
 		if rnd.IntN(400) == 0 {
 			r.time += 1 << 40 // far in the future
+		}
+		if l.spec.Timeless {
+			r.time = 0
 		}
 		r.name = l.Append(testKey(r.key), r.time, r.columns(), 0)
 		m.rows = append(m.rows, r)
@@ -137,6 +143,12 @@ func logStep(rnd *rand.Rand, l *Log, m *logModel, ordered bool) {
 			l.Delete(r.name)
 			m.rows = slices.Delete(m.rows, i, i+1)
 		}
+	case rnd.IntN(40) == 0 && l.spec.Timeless: // what cannot leave in time is deleted
+		half := len(m.rows) / 2
+		for _, r := range m.rows[:half] {
+			l.Delete(r.name)
+		}
+		m.rows = slices.Delete(m.rows, 0, half)
 	case rnd.IntN(40) == 0:
 		m.bound = max(m.bound, m.id/2-int64(rnd.IntN(300)))
 		m.advance(l, ordered)
@@ -175,9 +187,10 @@ func (m *logModel) advance(l *Log, ordered bool) {
 
 func logSpecs() map[string]LogSpec {
 	return map[string]LogSpec{
-		"plain":   {Columns: logColumns, Side: 2},
-		"span":    {Columns: logColumns, Side: 2, Span: 100},
-		"ordered": {Columns: logColumns, Side: 2, Ordered: true},
+		"plain":    {Columns: logColumns, Side: 2},
+		"span":     {Columns: logColumns, Side: 2, Span: 100},
+		"ordered":  {Columns: logColumns, Side: 2, Ordered: true},
+		"timeless": {Columns: logColumns, Side: 2, Timeless: true},
 	}
 }
 

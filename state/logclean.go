@@ -28,7 +28,7 @@ func (l *Log) Clean(bound int64) {
 			l.drop(i)
 			continue
 		case c != l.last && c.min <= bound && c.worthThinning(bound):
-			l.thin(c, func(rec []uint64) bool { return int64(rec[rowTime]) > bound && rec[rowHead]&deadFlag == 0 })
+			l.thin(c, func(rec []uint64) bool { return c.form.timeOf(rec) > bound && rec[rowHead]&deadFlag == 0 })
 			if c = l.dir[i]; c == nil {
 				continue
 			}
@@ -63,7 +63,7 @@ func (c *chunk) quantile() int64 {
 	var times [64]int64
 	n := min(c.n, len(times))
 	for i := range n {
-		times[i] = int64(c.nth(i * c.n / n)[rowTime])
+		times[i] = c.form.timeOf(c.nth(i * c.n / n))
 	}
 	slices.Sort(times[:n])
 	return times[(n*7-1)/8]
@@ -154,7 +154,7 @@ func (l *Log) thin(c *chunk, keep func(rec []uint64) bool) {
 	}
 	if l.spec.Ordered {
 		slices.SortStableFunc(n.order, func(a, b uint16) int {
-			return cmp.Compare(int64(n.nth(int(a))[rowTime]), int64(n.nth(int(b))[rowTime]))
+			return cmp.Compare(n.form.timeOf(n.nth(int(a))), n.form.timeOf(n.nth(int(b))))
 		})
 	}
 	l.dir[i] = n
@@ -178,7 +178,7 @@ func (l *Log) copyRow(n, c *chunk, j int) {
 			to[f.at[i]] = n.text.put(c.text.get(rec[f.at[i]]))
 		}
 	}
-	time := int64(rec[rowTime])
+	time := f.timeOf(rec)
 	if n.n == 0 {
 		n.min, n.max = time, time
 	}
@@ -203,11 +203,11 @@ func (l *Log) Leave(bound int64, f func(Row)) {
 		for ; c.left < len(c.order); c.left++ {
 			i := int(c.order[c.left])
 			rec := c.nth(i)
-			if int64(rec[rowTime]) > bound {
+			if c.form.timeOf(rec) > bound {
 				break
 			}
 			if rec[rowHead]&deadFlag == 0 {
-				l.leave = append(l.leave, leaving{int64(rec[rowTime]), c.name(i)})
+				l.leave = append(l.leave, leaving{c.form.timeOf(rec), c.name(i)})
 			}
 		}
 	}
@@ -237,7 +237,7 @@ func (l *Log) afterLeave(bound int64) {
 			}
 		}
 		if c.left < len(c.order) {
-			c.min = int64(c.nth(int(c.order[c.left]))[rowTime])
+			c.min = c.form.timeOf(c.nth(int(c.order[c.left])))
 			l.next = min(l.next, c.min)
 		}
 	}

@@ -77,7 +77,7 @@ func (l *Log) stage(hashes []uint64, groups []int32) {
 			continue
 		}
 		if c, rec := l.row(l.whole(uint32(s))); rec != nil {
-			at[i&(findRows-1)], end[i&(findRows-1)] = &rec[rowTime], &rec[c.stride-1]
+			at[i&(findRows-1)], end[i&(findRows-1)] = &rec[rowLinks], &rec[c.stride-1]
 		}
 	}
 	var sum uint64

@@ -296,7 +296,7 @@ func (l *Log) encodeRow(dst []uint64, c *chunk, i int) []uint64 {
 	if len(key) >= longRow {
 		dst = append(dst, uint64(len(key)))
 	}
-	dst = append(append(dst, key...), rec[rowTime])
+	dst = append(append(dst, key...), uint64(f.timeOf(rec)))
 	if f.nulls == 0 {
 		dst = append(dst, rec[rowHead]>>nullShift&(1<<headNulls-1))
 	}

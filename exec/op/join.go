@@ -111,7 +111,7 @@ func (j *Join) Open(ctx *Context) error {
 }
 
 func (s *regularSide) open(ctx *Context, name string) error {
-	spec := state.LogSpec{TTL: s.TTL}
+	spec := state.LogSpec{TTL: s.TTL, Timeless: true}
 	for _, f := range s.Fields {
 		spec.Columns = append(spec.Columns, f.Type)
 	}
