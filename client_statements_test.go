@@ -219,6 +219,12 @@ func recordedCell(v any) string {
 		return strings.ToUpper(fmt.Sprint(v))
 	case string:
 		return v
+	case []any:
+		var elems []string
+		for _, e := range v {
+			elems = append(elems, recordedCell(e))
+		}
+		return "[" + strings.Join(elems, ", ") + "]"
 	}
 	return fmt.Sprint(v)
 }

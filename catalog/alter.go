@@ -33,9 +33,7 @@ func (c *Catalog) alterTable(s *sql.AlterTable, b Binder) error {
 	case *sql.RenameColumn:
 		err = a.renameColumn(x)
 	case *sql.SetProperties:
-		for _, o := range optionList(x.Props) {
-			a.t.Options = set(a.t.Options, o.Key, o.Value)
-		}
+		a.set(optionList(x.Props))
 	case *sql.ResetProperties:
 		err = a.reset(x)
 	case *sql.AddElements:
@@ -208,10 +206,25 @@ func (a *altering) renameColumn(x *sql.RenameColumn) error {
 	return nil
 }
 
+// set puts options as Flink does, into a copy of the map, which grows at once if there are more than it has room for.
+func (a *altering) set(opts []Option) {
+	a.t.buckets = copyBuckets(len(a.t.Options))
+	if len(opts)*4 > a.t.buckets*3 {
+		a.t.buckets *= 2
+	}
+	for _, o := range opts {
+		a.t.Options = set(a.t.Options, o.Key, o.Value)
+		if len(a.t.Options)*4 > a.t.buckets*3 {
+			a.t.buckets *= 2
+		}
+	}
+}
+
 func (a *altering) reset(x *sql.ResetProperties) error {
 	if len(x.Keys) == 0 {
 		return Errorf(ValidationError, "ALTER TABLE RESET does not support empty key").Node(x)
 	}
+	a.t.buckets = copyBuckets(len(a.t.Options))
 	for _, k := range x.Keys {
 		if k.Text == "connector" {
 			return Errorf(ValidationError, "ALTER TABLE RESET does not support changing 'connector'").Node(k)

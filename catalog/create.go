@@ -350,7 +350,7 @@ func (r *resolver) layout(s *sql.CreateTable) error {
 	if r.like.keeps("PARTITIONS") {
 		r.t.Partition = r.base.Partition
 	}
-	if r.like.keeps("DISTRIBUTION") {
+	if r.like.keeps("DISTRIBUTION") || s.Distribution == nil { // EXCLUDING only makes way for another one, as in Flink
 		r.t.Distribution = r.base.Distribution
 	}
 	if len(s.PartitionBy) > 0 {

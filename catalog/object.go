@@ -42,6 +42,8 @@ type Table struct {
 	Partition    []string // PARTITIONED BY
 	Options      []Option // in the order of the text, keys unique
 	Comment      string
+	// buckets is the size of the hash map that Flink would hold the options in since ALTER TABLE, 0 for that of a new one.
+	buckets int
 	// Partitions are those of ALTER TABLE ADD PARTITION.
 	Partitions []Partition
 }

@@ -116,12 +116,12 @@ func (t *Table) Create() string {
 		b.WriteString("COMMENT " + Literal(t.Comment) + "\n")
 	}
 	if d := t.Distribution; d != nil {
-		b.WriteString("DISTRIBUTED ")
+		b.WriteString("DISTRIBUTED")
 		if len(d.Columns) > 0 {
-			b.WriteString("BY " + d.Kind + "(" + quoteAll(d.Columns) + ") ")
+			b.WriteString(" BY " + d.Kind + "(" + quoteAll(d.Columns) + ")")
 		}
 		if d.Buckets > 0 {
-			b.WriteString("INTO " + strconv.Itoa(d.Buckets) + " BUCKETS")
+			b.WriteString(" INTO " + strconv.Itoa(d.Buckets) + " BUCKETS")
 		}
 		b.WriteString("\n")
 	}
@@ -129,7 +129,7 @@ func (t *Table) Create() string {
 		b.WriteString("PARTITIONED BY (" + quoteAll(t.Partition) + ")\n")
 	}
 	if len(t.Options) > 0 {
-		writeOptions(&b, t.Options, 1)
+		writeOptions(&b, t.Options, max(t.buckets, 1))
 	}
 	return b.String()
 }
@@ -183,9 +183,13 @@ func writeOptions(b *strings.Builder, opts []Option, buckets int) {
 
 // javaOrder sorts options as Flink lists them, which is the order of a hash map of Java: by bucket, in a table of the least
 // power of two that holds them at three quarters and has at least so many buckets, by the hash of the key. Flink copies a
-// table's options from the keys; a catalog's are in a map that began with the usual 16.
+// table's options from the keys; a catalog's are in a map that began with the usual 16, those of an altered table in the one
+// that ALTER TABLE left.
 func javaOrder(opts []Option, size int) []Option {
-	for size < int(float64(len(opts))/0.75+1) {
+	if size <= 1 {
+		size = copyBuckets(len(opts))
+	}
+	for len(opts)*4 > size*3 {
 		size *= 2
 	}
 	bucket := func(o Option) int {
@@ -198,6 +202,28 @@ func javaOrder(opts []Option, size int) []Option {
 	out := append([]Option(nil), opts...)
 	sort.SliceStable(out, func(i, j int) bool { return bucket(out[i]) < bucket(out[j]) })
 	return out
+}
+
+// HashOrder sorts names as a hash set of Java lists them.
+func HashOrder(names []string) []string {
+	opts := make([]Option, len(names))
+	for i, n := range names {
+		opts[i].Key = n
+	}
+	out := make([]string, len(names))
+	for i, o := range javaOrder(opts, 16) {
+		out[i] = o.Key
+	}
+	return out
+}
+
+// copyBuckets is how many buckets Java gives the copy of a hash map of n entries.
+func copyBuckets(n int) int {
+	size := 1
+	for size < int(float64(n)/0.75+1) {
+		size *= 2
+	}
+	return size
 }
 
 // sqlType prints a type as SHOW CREATE does: STRING and BYTES with their length, TIMESTAMP_LTZ in words.

@@ -63,6 +63,10 @@ func typeOf(t *sql.TypeName) (types.Type, error) {
 	case "ROW":
 		return rowType(t)
 	}
+	if t.Name == "RAW" && len(t.Texts) > 0 {
+		return types.Type{}, Errorf("java.lang.ClassNotFoundException", "%s", t.Texts[0]).Node(t).
+			Cure("There are no Java classes here; BYTES holds values that only others understand.")
+	}
 	return types.Type{}, Errorf(UnsupportedOp, "Type %s is not supported.", t.Name).Node(t)
 }
 

@@ -11,8 +11,11 @@ import (
 // Connector is one kind of outside system, as CREATE TABLE names it in 'connector'. It is a table row: functions that
 // are nil are abilities that it does not have.
 type Connector struct {
-	Name    string
-	Doc     string   // one sentence for the user guide
+	Name string
+	Doc  string // one sentence for the user guide
+	// SourceClass and SinkClass are Flink's Java classes for it, which messages name; "" where none does.
+	SourceClass, SinkClass string
+
 	Options []Option // every option but 'connector'; formats add theirs
 	// Prefixes are option name-spaces passed on as they are, e.g. "properties.".
 	Prefixes []string

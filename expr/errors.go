@@ -74,7 +74,9 @@ func unknown(name string, args []Expr, pos Pos) error {
 	return &TypeError{Msg: "No match found for function signature " + name + "(" + strings.Join(words, ", ") + ")", Pos: pos}
 }
 
-// typeWord writes a type as validation messages do.
+// TypeWord writes a type as validation messages do.
+func TypeWord(t types.Type) string { return typeWord(t) }
+
 func typeWord(t types.Type) string {
 	switch attr := t.Attr; attr {
 	case types.Rowtime, types.Proctime:

@@ -478,7 +478,7 @@ func (b *binder) function(e *sql.FuncCall) (expr.Expr, error) {
 		args = append(args, x)
 	}
 	if expr.Lookup(name) == nil || !e.NoParens && !e.JDBC && bareNames[name] {
-		return nil, unknownFunction(e, args)
+		return nil, b.p.unknownFunction(e, args)
 	}
 	if e.JSON != nil {
 		return b.jsonCall(e, args)
@@ -490,7 +490,11 @@ func (b *binder) function(e *sql.FuncCall) (expr.Expr, error) {
 var bareNames = map[string]bool{"CURRENT_DATE": true, "CURRENT_TIME": true, "CURRENT_TIMESTAMP": true, "LOCALTIME": true, "LOCALTIMESTAMP": true}
 
 // unknownFunction names the nearest function there is.
-func unknownFunction(e *sql.FuncCall, args []expr.Expr) error {
+func (p *planning) unknownFunction(e *sql.FuncCall, args []expr.Expr) error {
+	if f, ok := p.Catalog.FindFunction(e.Name); ok {
+		return refuse("java.lang.ClassNotFoundException", e, "%s", f.Class).
+			Cure("%s was made with CREATE FUNCTION, and there is no JVM here to run it: functions are built in, SHOW FUNCTIONS lists them.", e.Name.Dotted())
+	}
 	switch callName(e) {
 	case "GROUPING", "GROUPING_ID", "GROUP_ID":
 		return refuse(nameError, e, "%s operator may only occur in an aggregate query", callName(e)).Cure("It stands beside GROUP BY.")

@@ -68,6 +68,11 @@ func checkTableAs(s *sql.CreateTable) error {
 		return refuse(catalog.SyntaxError, at, "%s syntax does not support %s yet.", word, what)
 	}
 	for _, el := range s.Elements {
+		if c, ok := el.(*sql.ColumnDef); ok {
+			return no(c, "to specify explicit columns")
+		}
+	}
+	for _, el := range s.Elements {
 		switch el.(type) {
 		case *sql.WatermarkDef:
 			return no(el, "to specify explicit watermark")

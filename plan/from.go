@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"runnel/catalog"
@@ -35,10 +37,30 @@ func sampleOf(t sql.TableRef) *sql.Sample {
 	return nil
 }
 
+// sampled refuses TABLESAMPLE, as Flink's planner does, but for SUBSTITUTE, which it ignores, and a sample of all rows.
+func sampled(s *sql.Sample) error {
+	if s.Method == "SUBSTITUTE" {
+		return nil
+	}
+	if l, ok := s.Arg.(*sql.Literal); ok {
+		switch v, err := strconv.ParseFloat(l.Text, 64); {
+		case err != nil || v < 0 || v > 100:
+			return refuse("org.apache.calcite.runtime.CalciteException", s.Arg, "TABLESAMPLE percentage must be between 0 and 100, inclusive")
+		case v == 100:
+			return nil
+		}
+	}
+	return refuse("org.apache.calcite.plan.RelOptPlanner$CannotPlanException", s, "There are not enough rules to produce a node with desired properties: "+
+		"convention=LOGICAL, FlinkRelDistributionTraitDef=any, MiniBatchIntervalTraitDef=None: 0, ModifyKindSetTraitDef=[NONE], UpdateKindTraitDef=[NONE].\n"+
+		"Missing conversion is Sample[convention: NONE -> LOGICAL]").Cure("TABLESAMPLE is not supported: WHERE RAND() < 0.1 keeps about a tenth of the rows.")
+}
+
 // tableRef binds an item of FROM.
 func (p *planning) tableRef(t sql.TableRef, env *around) (*refs, error) {
 	if s := sampleOf(t); s != nil {
-		return nil, unsupported(s, "TABLESAMPLE is")
+		if err := sampled(s); err != nil {
+			return nil, err
+		}
 	}
 	switch t := t.(type) {
 	case *sql.TableName:
@@ -61,8 +83,7 @@ func (p *planning) tableRef(t sql.TableRef, env *around) (*refs, error) {
 		if _, ok := windowForms[callName(t.Call)]; ok {
 			return p.windowFunction(t, env)
 		}
-		return nil, refuse(nameError, t.Call, "No match found for function signature %s", callName(t.Call)+"()").
-			Cure("%s", strings.TrimSpace(catalog.DidYouMean(callName(t.Call), []string{"TUMBLE", "HOP", "CUMULATE", "SESSION"})+" Table functions are TUMBLE, HOP, CUMULATE and SESSION."))
+		return nil, p.unknownTableFunction(t.Call, &scope{parent: env.outer})
 	case *sql.Join:
 		return p.join(t, env)
 	case *sql.Unnest:
@@ -70,11 +91,25 @@ func (p *planning) tableRef(t sql.TableRef, env *around) (*refs, error) {
 	case *sql.MatchRecognize:
 		return p.matchRecognize(t, env)
 	case *sql.Pivot:
-		return nil, unsupported(t, "PIVOT is")
+		return p.pivot(t, env)
 	case *sql.Unpivot:
-		return nil, unsupported(t, "UNPIVOT is")
+		return p.unpivot(t, env)
 	}
 	return nil, unsupported(t, "This kind of table is")
+}
+
+// unknownTableFunction refuses TABLE(f(..)); its arguments are over sc.
+func (p *planning) unknownTableFunction(c *sql.FuncCall, sc *scope) error {
+	args, err := p.binder(sc).exprs(plainArgs(c.Args))
+	if err != nil {
+		return err
+	}
+	err = p.unknownFunction(c, args)
+	var e *catalog.Error
+	if errors.As(err, &e) && e.Class == nameError {
+		e.Cure("%s", strings.TrimSpace(catalog.DidYouMean(callName(c), []string{"TUMBLE", "HOP", "CUMULATE", "SESSION"})+" Table functions are TUMBLE, HOP, CUMULATE and SESSION."))
+	}
+	return err
 }
 
 // aliased names a bound table; path is its full name where it has one.
@@ -248,6 +283,10 @@ func (p *planning) join(j *sql.Join, env *around) (*refs, error) {
 	case *sql.DerivedTable:
 		if r.Lateral {
 			return p.lateral(j, left, r, env)
+		}
+	case *sql.TableFunc:
+		if _, ok := windowForms[callName(r.Call)]; !ok {
+			return nil, p.unknownTableFunction(r.Call, &scope{parent: env.outer, fields: fieldsIn(left.node), tables: left.tables, shared: left.shared})
 		}
 	}
 	right, err := p.tableRef(j.R, env)

@@ -226,7 +226,7 @@ func (g *grouping) hook(e sql.Expr) (expr.Expr, error) {
 			if err != nil {
 				return nil, err
 			}
-			return nil, unknownFunction(c, args)
+			return nil, g.b.p.unknownFunction(c, args)
 		}
 	}
 	switch e.(type) {
@@ -350,7 +350,7 @@ func (g *grouping) register(c *sql.FuncCall, name string, a aggregate) (expr.Exp
 	case name == "MIN" || name == "MAX":
 		a.call.Distinct = false
 	}
-	if !a.call.Func.Sure && (len(g.keys) == 0 && g.legacy == nil || a.filter != nil || g.sets != nil) {
+	if a.filter != nil && (name == "LISTAGG" || name == "ARRAY_AGG") || !a.call.Func.Sure && (len(g.keys) == 0 && g.legacy == nil || a.filter != nil || g.sets != nil) {
 		t = t.Optional()
 	}
 	switch c.Nulls {

@@ -57,7 +57,7 @@ func (p *planning) target(s *sql.Insert) (*target, error) {
 	o, ok := p.Catalog.Find(path)
 	if !ok {
 		e := refuse(tableError, s.Table, "Cannot find table '%s' in any of the catalogs [%s], nor as a temporary table.", path.Quoted(),
-			strings.Join(p.Catalog.Catalogs(), ", "))
+			strings.Join(catalog.HashOrder(p.Catalog.Catalogs()), ", "))
 		e.Hint = catalog.DidYouMean(path.Name, p.Catalog.Names(path.Catalog, path.Database))
 		return nil, e
 	}
@@ -77,6 +77,10 @@ func (p *planning) targetOf(tab *catalog.Table, s *sql.Insert) (*target, error) 
 	u, err := p.use(tab, hints, s.Table, "sink")
 	if err != nil {
 		return nil, err
+	}
+	if tab.Distribution != nil {
+		return nil, refuse(tableError, s.Table, "Table '%s' is distributed into buckets, but the underlying DynamicTableSink doesn't implement the SupportsBucketing interface.",
+			tab.Path).Cure("No connector here writes buckets: ALTER TABLE %s DROP DISTRIBUTION.", tab.Path.Name)
 	}
 	t := &target{use: u, static: map[string]string{}}
 	for i, c := range u.spec.Columns {

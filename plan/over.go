@@ -101,7 +101,7 @@ func (o *overing) call(c *sql.FuncCall) (expr.Expr, error) {
 		if expr.Lookup(name) != nil {
 			return nil, refuse(nameError, c, "OVER must be applied to aggregate function")
 		}
-		return nil, unknownFunction(c, args)
+		return nil, o.b.p.unknownFunction(c, args)
 	}
 	spec, err := o.spec(c.Over)
 	if err != nil {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -144,7 +145,7 @@ func (p *planning) checkOptions(u *use) error {
 		}
 		f := p.format(v)
 		if f == nil {
-			return p.unknownFormat(v, u.at)
+			return p.unknownFormat(v, u)
 		}
 		prefix := strings.TrimSuffix(key, "format") // "", "key." or "value."
 		for _, o := range f.Options {
@@ -270,15 +271,17 @@ func (p *planning) format(name string) *connectors.Format {
 	return nil
 }
 
-func (p *planning) unknownFormat(name string, at sql.Node) error {
+func (p *planning) unknownFormat(name string, u *use) error {
 	var names []string
 	for _, f := range p.Formats {
 		names = append(names, f.Name)
 	}
 	sort.Strings(names)
-	e := refuse(validation, at, "Could not find any factory for identifier '%s' that implements "+
-		"'org.apache.flink.table.factories.DeserializationFormatFactory' in the classpath.\n\nAvailable factory identifiers are:\n\n%s",
-		name, strings.Join(names, "\n"))
+	what := fmt.Sprintf("factory for identifier '%s' that implements 'org.apache.flink.table.factories.DeserializationFormatFactory'", name)
+	if u.connector.Name == "filesystem" { // whose formats may also be those of whole files
+		what = fmt.Sprintf("format factory for identifier '%s'", name)
+	}
+	e := refuse(validation, u.at, "Could not find any %s in the classpath.\n\nAvailable factory identifiers are:\n\n%s", what, strings.Join(names, "\n"))
 	e.Hint = catalog.DidYouMean(name, names)
 	return e
 }
@@ -303,9 +306,12 @@ func (p *planning) checkMetadata(u *use, word string) error {
 			found = found || usable && m.Key == c.Key
 		}
 		if !found {
-			e := refuse(validation, u.at, "Invalid metadata key '%s' in column '%s' of table '%s'. The DynamicTable%s class of connector '%s' supports the following metadata keys for %s:\n%s",
-				c.Key, c.Name, u.table.Path, strings.ToUpper(word[:1])+word[1:], u.connector.Name,
-				map[string]string{"source": "reading", "sink": "writing"}[word], strings.Join(keys, "\n"))
+			side, verb, class := "Source", "reading", u.connector.SourceClass
+			if word == "sink" {
+				side, verb, class = "Sink", "writing", u.connector.SinkClass
+			}
+			e := refuse(validation, u.at, "Invalid metadata key '%s' in column '%s' of table '%s'. The DynamicTable%s class '%s' supports the following metadata keys for %s:\n%s",
+				c.Key, c.Name, u.table.Path, side, cmp.Or(class, u.connector.Name), verb, strings.Join(keys, "\n"))
 			e.Hint = catalog.DidYouMean(c.Key, keys)
 			return e
 		}

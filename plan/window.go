@@ -39,6 +39,9 @@ func (p *planning) windowFunction(f *sql.TableFunc, env *around) (*refs, error) 
 	if w.Column, err = p.timeColumn(args["TIMECOL"], f.Call, form.form, fields); err != nil {
 		return nil, err
 	}
+	if err := p.windowTypes(f.Call, args, form.params, form.form, fields); err != nil {
+		return nil, err
+	}
 	if err := p.windowSizes(&w, name, args, f.Call); err != nil {
 		return nil, err
 	}
@@ -165,6 +168,51 @@ func (p *planning) timeColumn(a sql.Expr, call *sql.FuncCall, form string, field
 			Cure("A time attribute is a column with a WATERMARK, or PROCTIME(), that no expression, join or aggregate has touched.")
 	}
 	return i, nil
+}
+
+// windowTypes refuses sizes that are no intervals: in Flink's words, which list the types of all arguments, then by name.
+func (p *planning) windowTypes(c *sql.FuncCall, args map[string]sql.Expr, params []string, form string, fields []types.Field) error {
+	words := []string{"<" + strings.ToUpper(rowWord("RecordType", fields)) + ">",
+		"<RECORDTYPE:PEEK_NO_EXPAND(UNKNOWN " + strings.ToUpper(args["TIMECOL"].(*sql.Descriptor).Columns[0].Last()) + ")>"}
+	wrong := ""
+	var at sql.Node
+	for _, name := range params {
+		a, ok := args[name]
+		if !ok {
+			continue
+		}
+		x, err := p.binder(&scope{}).expr(a)
+		if err != nil {
+			return err
+		}
+		t := x.Type()
+		if wrong == "" && t.Kind != types.IntervalMillis && t.Kind != types.IntervalMonths {
+			wrong, at = name, a
+		}
+		words = append(words, "<"+expr.TypeWord(t)+">")
+	}
+	if wrong == "" {
+		return nil
+	}
+	return refuse(nameError, at, "Cannot apply '%s' to arguments of type '%s(%s)'. Supported form(s): %s", callName(c), callName(c), strings.Join(words, ", "), form).
+		Cure("%s wants an interval of days to seconds, such as INTERVAL '1' MINUTE.", wrong)
+}
+
+// rowWord writes the type of a row as messages about window functions do.
+func rowWord(word string, fields []types.Field) string {
+	list := make([]string, len(fields))
+	for i, f := range fields {
+		switch {
+		case f.Type.Attr == types.Proctime:
+			list[i] = "TIMESTAMP_LTZ(3) *PROCTIME*"
+		case f.Type.Kind == types.Row:
+			list[i] = rowWord("RecordType:peek_no_expand", f.Type.Fields)
+		default:
+			list[i] = expr.TypeWord(f.Type)
+		}
+		list[i] += " " + f.Name
+	}
+	return word + "(" + strings.Join(list, ", ") + ")"
 }
 
 // windowSizes reads size, slide, step, gap and offset.

@@ -29,13 +29,17 @@ func (m measure) of(s string) int {
 	return n
 }
 
-// flinkColumns measures as Flink does: East-Asian wide and fullwidth characters count two, all others one, also those that a
-// terminal draws over the one before.
+// flinkColumns measures as Flink does: a unit of UTF-16 counts one, also of what a terminal draws over the character before, and
+// East-Asian wide and fullwidth characters count one more.
 func flinkColumns(r rune) int {
-	if r < 0x1100 {
-		return 1
+	n := 1
+	if r > 0xffff {
+		n = 2
 	}
-	return max(width.RuneWidth(r), 1)
+	if r >= 0x1100 && width.RuneWidth(r) == 2 {
+		n++
+	}
+	return n
 }
 
 // measure is that of the output.

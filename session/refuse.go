@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"runnel/catalog"
@@ -32,7 +33,7 @@ func (s *Session) refused(stmt sql.Stmt, text string) error {
 	case *sql.Merge:
 		return unsupportedQuery(st, text, "Tables change through INSERT; a join of both tables in its query says what MATCHED would.")
 	case *sql.Call:
-		return noProcedures("getProcedure", st)
+		return s.noProcedure(st)
 	case *sql.AddJar:
 		return notLoaded(st)
 	case *sql.RemoveJar:
@@ -43,12 +44,17 @@ func (s *Session) refused(stmt sql.Stmt, text string) error {
 		}
 		return unsupported(st, 2).Cure("%s", planCure)
 	case *sql.CompilePlan:
-		return unsupported(st, 2).Cure("%s", planCure)
+		return s.notCompiled(st)
 	case *sql.CreateModel:
 		return unsupportedQuery(st, text, modelCure)
 	case *sql.AlterModel:
 		return unsupportedQuery(st, text, modelCure)
 	case *sql.CreateMaterializedTable:
+		if st.With == nil || !slices.ContainsFunc(st.With.List, func(o *sql.Property) bool { return o.Key.Text == "connector" }) {
+			return catalog.Errorf(catalog.ValidationError, "Table options do not contain an option key 'connector' for discovering a connector. Therefore, Flink assumes "+
+				"a managed table. However, a managed table factory that implements org.apache.flink.table.factories.DynamicTableSinkFactory is not in the classpath.").
+				Node(st).Cure("There are no materialized tables. %s", tableCure)
+		}
 		return unsupported(st, 3).Cure("%s", tableCure)
 	case *sql.AlterMaterializedTable:
 		return unsupported(st, 3).Cure("%s", tableCure)
@@ -81,6 +87,16 @@ func (s *Session) notTruncatable(st *sql.Truncate) error {
 func (s *Session) notAnalyzed(st *sql.Analyze) error {
 	if _, err := s.table(st.Table, "Table %s doesn't exist or is a temporary table."); err != nil {
 		return err
+	}
+	p, err := s.opts.Catalog.Resolve(st.Table)
+	if err != nil {
+		return err
+	}
+	if o, _ := s.opts.Catalog.Find(p); o != nil && st.Partition != nil {
+		if t, ok := o.(*catalog.Table); ok && len(t.Partition) == 0 {
+			return catalog.Errorf(catalog.ValidationError, "Invalid ANALYZE TABLE statement. Table: %s is not a partition table, while partition values are given.", p.Quoted()).
+				Node(st.Partition)
+		}
 	}
 	if !s.batch() {
 		return catalog.Errorf(catalog.TableError, "ANALYZE TABLE is not supported for streaming mode now").Node(st)
@@ -149,6 +165,30 @@ func (s *Session) notUpdatable(stmt sql.Stmt, name *sql.Name) error {
 func noProcedures(method string, n sql.Node) error {
 	return catalog.Errorf(catalog.UnsupportedOp, "%s is not implemented for class org.apache.flink.table.catalog.GenericInMemoryCatalog.", method).
 		Node(n).Cure("There are no procedures; SHOW FUNCTIONS lists what can be called in a query.")
+}
+
+// noProcedure refuses CALL: a catalog that is not there knows no function, the one there is has no procedures.
+func (s *Session) noProcedure(st *sql.Call) error {
+	name := st.Call.Name
+	if len(name.Parts) > 2 && !slices.Contains(s.opts.Catalog.Catalogs(), name.Parts[0].Name) {
+		call := &sql.FuncCall{Span: st.Call.Span, Name: sql.NewName(name.Last()), Args: st.Call.Args}
+		if _, err := s.planner().TypeOf(call, nil); err != nil {
+			return err
+		}
+	}
+	return noProcedures("getProcedure", st)
+}
+
+// notCompiled refuses COMPILE PLAN, first for what is wrong with its statement.
+func (s *Session) notCompiled(st *sql.CompilePlan) error {
+	if _, err := s.planner().Explain(&sql.Explain{Span: st.Span, Stmt: st.Stmt}); err != nil {
+		return err
+	}
+	words := 2
+	if st.Execute {
+		words = 4
+	}
+	return unsupported(st, words).Cure("%s", planCure)
 }
 
 // unsupported refuses a statement by its first words.

@@ -69,7 +69,10 @@ func (s *Session) showMore(st *sql.Show) (*Result, error) {
 		return nil, noProcedures("listProcedures", st)
 	case sql.ShowModels, sql.ShowCreateModel:
 		return nil, unsupportedQuery(st, st.String(), modelCure)
-	case sql.ShowMaterializedTables, sql.ShowCreateMaterializedTable:
+	case sql.ShowMaterializedTables: // which is grammar of Flink 2
+		return nil, catalog.Errorf(sql.ClassParse, "Incorrect syntax near the keyword 'SHOW' at %s.", st.From).Node(st).
+			Cure("There are no materialized tables. %s", tableCure)
+	case sql.ShowCreateMaterializedTable:
 		return nil, unsupported(st, 3).Cure("%s", tableCure)
 	default:
 		return nil, unsupported(st, 2)
@@ -191,14 +194,17 @@ func (s *Session) describe(st *sql.Describe) (*Result, error) {
 		}
 		return textTable(rows, "info name", "info value"), nil
 	}
-	e := unsupported(st, 2)
 	switch st.Object {
-	case sql.ObjectDatabase:
-		e.Cure("SHOW TABLES FROM %s; lists its tables.", st.Name)
 	case sql.ObjectFunction:
-		e.Cure("SHOW FUNCTIONS LIKE '%%'; lists the functions.")
+		return s.describeFunction(st)
+	case sql.ObjectDatabase: // Flink takes the name for an expression
+		e := catalog.Errorf(catalog.NameError, "Column '%s' not found in any table", st.Name.Last())
+		if len(st.Name.Parts) > 1 {
+			e = catalog.Errorf(catalog.NameError, "Table '%s' not found", st.Name.Parts[0].Name)
+		}
+		return nil, e.Node(st.Name).Cure("Databases are not described: SHOW TABLES FROM %s; lists what is in it, SHOW DATABASES; what there are.", st.Name)
 	}
-	return nil, e
+	return nil, unsupported(st, 2)
 }
 
 // columns describes a table or view; st filters, nil for none.

@@ -88,7 +88,7 @@ func condense(expected []string) []string {
 			}
 		}
 		for _, w := range c.words {
-			if present > 2 {
+			if present > 2 || c.short == "" && present > 1 {
 				group[w] = i + 1
 			}
 		}

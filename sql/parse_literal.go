@@ -30,7 +30,7 @@ func (p *parser) stringChain() *Literal {
 			e := p.plainString()
 			r := []rune(e.Text)
 			if len(r) != 1 || r[0] > 0x7f || strings.ContainsRune("+'\" \t\n\r0123456789abcdefABCDEF", r[0]) {
-				p.fail(e.Span, ClassCalcite, "UESCAPE must be exactly one character")
+				p.fail(e.Span, ClassCalcite, "UESCAPE '"+e.Text+"' must be exactly one character")
 			}
 			esc = r[0]
 		}

@@ -222,7 +222,8 @@ func (p *parser) parenJoin(left TableRef) TableRef {
 func (p *parser) tableTail(r TableRef, start Pos) TableRef {
 	for n := 0; ; n++ {
 		p.chain(n)
-		if alias := p.tableAlias(); alias != nil {
+		alias := p.tableAlias()
+		if alias != nil {
 			p.setAlias(r, alias)
 		}
 		if p.accept("TABLESAMPLE") {
@@ -232,9 +233,9 @@ func (p *parser) tableTail(r TableRef, start Pos) TableRef {
 		switch {
 		case p.is("MATCH_RECOGNIZE"):
 			r = p.matchRecognize(r)
-		case p.is("PIVOT"):
+		case alias == nil && p.is("PIVOT"): // an alias stands behind it
 			r = p.pivot(r)
-		case p.is("UNPIVOT"):
+		case alias == nil && p.is("UNPIVOT"):
 			r = p.unpivot(r)
 		default:
 			return r
@@ -376,12 +377,24 @@ func (p *parser) measure() *SelectItem {
 	return it
 }
 
+// aggregateMeasure reads f(..) [[AS] name]: what PIVOT takes as an aggregate.
+func (p *parser) aggregateMeasure() *SelectItem {
+	start := p.pos()
+	it := &SelectItem{Expr: p.primary()}
+	if _, ok := it.Expr.(*FuncCall); !ok {
+		p.expectOp(tLParen)
+	}
+	it.Alias = p.alias(it.Expr)
+	it.Span = p.span(start)
+	return it
+}
+
 // pivot reads PIVOT (aggregates FOR columns IN (values)).
 func (p *parser) pivot(r TableRef) TableRef {
 	p.expect("PIVOT")
 	v := &Pivot{Input: r}
 	p.expectOp(tLParen)
-	v.Aggs = list(p, p.measure)
+	v.Aggs = list(p, p.aggregateMeasure)
 	p.expect("FOR")
 	v.Axes = p.nameOrNames()
 	p.expect("IN")

@@ -34,14 +34,16 @@ var metadata = []connectors.Metadata{
 func Connector(formats func(string) (connectors.Format, bool)) connectors.Connector {
 	f := files{formats}
 	return connectors.Connector{
-		Name:     "filesystem",
-		Doc:      "Files of lines in a folder, read once or watched; written as part files that appear with checkpoints.",
-		Options:  []connectors.Option{path, format, monitor, pattern, statistics, defaultName, fileSize, parallelism},
-		Formats:  []string{format.Key},
-		Metadata: func(*connectors.Table) []connectors.Metadata { return metadata },
-		Source:   f.source,
-		Lookup:   f.lookup,
-		Sink:     f.sink,
+		Name:        "filesystem",
+		SourceClass: "org.apache.flink.connector.file.table.FileSystemTableSource",
+		SinkClass:   "org.apache.flink.connector.file.table.FileSystemTableSink",
+		Doc:         "Files of lines in a folder, read once or watched; written as part files that appear with checkpoints.",
+		Options:     []connectors.Option{path, format, monitor, pattern, statistics, defaultName, fileSize, parallelism},
+		Formats:     []string{format.Key},
+		Metadata:    func(*connectors.Table) []connectors.Metadata { return metadata },
+		Source:      f.source,
+		Lookup:      f.lookup,
+		Sink:        f.sink,
 	}
 }
 

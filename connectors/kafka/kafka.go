@@ -84,6 +84,8 @@ func (k *Kafka) Close() error { return k.host.close() }
 func (k *Kafka) Connector() connectors.Connector {
 	return connectors.Connector{
 		Name:              "kafka",
+		SourceClass:       "org.apache.flink.streaming.connectors.kafka.table.KafkaDynamicSource",
+		SinkClass:         "org.apache.flink.streaming.connectors.kafka.table.KafkaDynamicSink",
 		Doc:               "Topics of Apache Kafka, as a scan source and as a sink with any delivery guarantee.",
 		Options:           options(),
 		Prefixes:          []string{propertyPrefix},

@@ -26,8 +26,10 @@ var upsertSource = types.ModeOf(types.UpdateAfter, types.Delete)
 func (k *Kafka) Upsert() connectors.Connector {
 	required := func(o connectors.Option) connectors.Option { o.Required = true; return o }
 	return connectors.Connector{
-		Name: "upsert-kafka",
-		Doc:  "Topics of Apache Kafka as tables with a primary key: the newest record of a key is its row, one without a value deletes it.",
+		Name:        "upsert-kafka",
+		SourceClass: "org.apache.flink.streaming.connectors.kafka.table.KafkaDynamicSource",
+		SinkClass:   "org.apache.flink.streaming.connectors.kafka.table.KafkaDynamicSink",
+		Doc:         "Topics of Apache Kafka as tables with a primary key: the newest record of a key is its row, one without a value deletes it.",
 		Options: []connectors.Option{
 			optTopic, optPattern, optServers, optGroup, required(optKeyFormat), required(optValueFormat), optKeyPrefix, optValueInclude,
 			optBounded, optBoundedOffs, optBoundedTime, optDiscovery, optScanParallel,
