@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 )
 
@@ -13,6 +14,7 @@ type flags struct {
 	demo      bool
 	files     []string
 	init      string
+	session   string
 	set       []string // key=value
 	data      string
 	config    string
@@ -37,6 +39,7 @@ const usageText = `runnel: Flink SQL in one binary
 
   -f FILE             script, - for standard input; may be repeated
   -i FILE             script of SET and CREATE statements that runs first
+  -s NAME             name of the session; scripts for Flink's client give one, and it means nothing else here either
   -D KEY=VALUE        session option; may be repeated
   --config FILE       options in the format of Flink's config.yaml
   --data DIR          data directory (state, checkpoints, embedded broker, history, log)
@@ -91,6 +94,8 @@ func parseFlags(args []string, errOut io.Writer) (*flags, error) {
 	set.Var(list{&f.files}, "file", "")
 	set.StringVar(&f.init, "i", "", "")
 	set.StringVar(&f.init, "init", "", "")
+	set.StringVar(&f.session, "s", "", "")
+	set.StringVar(&f.session, "session", "", "")
 	set.Var(list{&f.set}, "D", "")
 	set.StringVar(&f.data, "data", "", "")
 	set.StringVar(&f.config, "config", "", "")
@@ -116,6 +121,9 @@ func parseFlags(args []string, errOut io.Writer) (*flags, error) {
 	case f.demo && len(f.files) > 0:
 		return nil, fmt.Errorf("%w: demo runs its own scripts, not -f", errUsage)
 	}
+	if !sessionName.MatchString(f.session) {
+		return nil, fmt.Errorf("%w: Session identifier must only consists of 'a-zA-Z0-9_-.', got '%s'", errUsage, f.session)
+	}
 	for _, kv := range f.set {
 		if k, _, ok := strings.Cut(kv, "="); !ok || strings.TrimSpace(k) == "" {
 			return nil, fmt.Errorf("%w: -D takes KEY=VALUE, got '%s'", errUsage, kv)
@@ -123,6 +131,9 @@ func parseFlags(args []string, errOut io.Writer) (*flags, error) {
 	}
 	return f, nil
 }
+
+// sessionName is what -s takes.
+var sessionName = regexp.MustCompile(`^[a-zA-Z0-9_.-]*$`)
 
 // glueD lets -Dkey=value stand without a blank, as Flink's tools do.
 func glueD(args []string) []string {

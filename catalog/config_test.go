@@ -34,6 +34,9 @@ func TestConfigSet(t *testing.T) {
 		{"no.such.key", "", "", true, ""},
 		{"state.backend.rocksdb.block.cache-size", "1", "1", false, ""},
 		{"pipeline.jars", "x.jar", "", false, ValidationError},
+		{"table.catalog-store.file.path", "/tmp/x", "", false, ValidationError},
+		{"taskmanager.memory.managed.size", "64 mb", "64 mb", false, ""},
+		{"taskmanager.memory.managed.size", "much", "", false, ArgumentError},
 		{"execution.buffer-timeout", "-1 ms", "-1 ms", false, ""},
 	}
 	for _, tt := range tests {

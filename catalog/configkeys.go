@@ -247,7 +247,6 @@ var acceptedKeys = []ConfigKey{
 	flag("table.exec.operator-fusion-codegen.enabled", "false", ""),
 	text("table.exec.shuffle-mode", "", ""),
 	text("table.catalog-store.kind", "generic_in_memory", ""),
-	text("table.catalog-store.file.path", "", ""),
 	number("table.generated-code.max-length", "4000", ""),
 	text("table.plan.compile.catalog-objects", "ALL", ""),
 	text("table.plan.restore.catalog-objects", "ALL", ""),
@@ -327,6 +326,7 @@ var acceptedKeys = []ConfigKey{
 
 var refusedKeys = []ConfigKey{
 	text("pipeline.jars", "", "no jars are loaded: functions and connectors are built in"),
+	text("table.catalog-store.file.path", "", "catalogs live as long as the session; a script of -i makes them anew"),
 	text("pipeline.classpaths", "", "no classes are loaded: functions and connectors are built in"),
 }
 

@@ -448,7 +448,8 @@ func (b *binder) function(e *sql.FuncCall) (expr.Expr, error) {
 	if e.Over != nil {
 		return nil, unsupported(e, "An OVER window at this place is")
 	}
-	if expr.LookupAggregate(name) != nil && expr.Lookup(name) == nil {
+	path := len(e.Name.Parts) > 1 // of a function of a catalog: never a built-in one
+	if expr.LookupAggregate(name) != nil && expr.Lookup(name) == nil && !path {
 		clause := b.clause
 		if clause == "" {
 			clause = "this place"
@@ -477,7 +478,7 @@ func (b *binder) function(e *sql.FuncCall) (expr.Expr, error) {
 		}
 		args = append(args, x)
 	}
-	if expr.Lookup(name) == nil || !e.NoParens && !e.JDBC && bareNames[name] {
+	if path || expr.Lookup(name) == nil || !e.NoParens && !e.JDBC && bareNames[name] {
 		return nil, b.p.unknownFunction(e, args)
 	}
 	if e.JSON != nil {
@@ -509,11 +510,11 @@ func (p *planning) unknownFunction(e *sql.FuncCall, args []expr.Expr) error {
 		return refuse(nameError, e, "No match found for function signature %s()", e.Name.Dotted()).
 			Cure("%s is written without parentheses.", callName(e))
 	}
-	_, err := expr.NewCall(e.Name.Last(), args, pos(e))
+	_, err := expr.NewCall(e.Name.Dotted(), args, pos(e))
 	x := typeError(err, e)
 	if r, ok := x.(*catalog.Error); ok {
 		// The builder knows names in upper case only; the message shows the name as written.
-		r.Msg = strings.Replace(r.Msg, strings.ToUpper(e.Name.Last())+"(", e.Name.Dotted()+"(", 1)
+		r.Msg = strings.Replace(r.Msg, strings.ToUpper(e.Name.Dotted())+"(", e.Name.Dotted()+"(", 1)
 		var names []string
 		for _, f := range expr.Functions() {
 			names = append(names, f.Name)

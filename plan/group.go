@@ -350,7 +350,7 @@ func (g *grouping) register(c *sql.FuncCall, name string, a aggregate) (expr.Exp
 	case name == "MIN" || name == "MAX":
 		a.call.Distinct = false
 	}
-	if a.filter != nil && (name == "LISTAGG" || name == "ARRAY_AGG") || !a.call.Func.Sure && (len(g.keys) == 0 && g.legacy == nil || a.filter != nil || g.sets != nil) {
+	if !a.call.Func.Sure && (len(g.keys) == 0 && g.legacy == nil || a.filter != nil || g.sets != nil) {
 		t = t.Optional()
 	}
 	switch c.Nulls {

@@ -80,7 +80,7 @@ func contains(e sql.Expr, f func(sql.Expr) bool) bool {
 // isAggregate reports whether e is a call of an aggregate that is no OVER window.
 func isAggregate(e sql.Expr) bool {
 	c, ok := e.(*sql.FuncCall)
-	if !ok || c.Over != nil {
+	if !ok || c.Over != nil || len(c.Name.Parts) > 1 {
 		return false
 	}
 	a := expr.LookupAggregate(c.Name.Last())

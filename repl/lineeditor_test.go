@@ -166,6 +166,20 @@ func TestEditing(t *testing.T) {
 	}
 }
 
+func TestLineNumbersOfPrompts(t *testing.T) {
+	e := newTyping(t)
+	e.options["sql-client.display.show-line-numbers"] = "true"
+	for line, want := range []string{"\x1b[32mFlink SQL\x1b[0m> ", "1> ", "2> "} {
+		if got := e.prompt(line); got != want {
+			t.Errorf("line %d: %q, want %q", line, got, want)
+		}
+	}
+	e.options["sql-client.display.show-line-numbers"] = "false"
+	if got := e.prompt(2); got != "> " {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestEnterEndsAWholeStatement(t *testing.T) {
 	e := newTyping(t)
 	if done, err := e.press("SELECT ';'\r"); done || err != nil || e.shows() != "SELECT ';'\n|" {

@@ -149,7 +149,7 @@ func (r *queryRows) Close() error { return r.job.Cancel(context.Background()) }
 func jobFailure(err error) error {
 	var data *types.DataError
 	if errors.As(err, &data) {
-		e := &Error{Msg: data.Err.Error(), Err: err}
+		e := &Error{Class: failureClass(data.Err.Error()), Msg: data.Err.Error(), Err: err}
 		if data.Operator != "" {
 			e.Detail = append(e.Detail, "  operator: "+data.Operator)
 		}
@@ -213,14 +213,18 @@ func (s *Session) findJob(id string, missing string) (*exec.Job, error) {
 
 func (s *Session) stopJob(ctx context.Context, st *sql.StopJob) (*Result, error) {
 	id := strings.TrimSpace(st.Job.Text)
-	j, err := s.findJob(id, "Could not stop job %s: there is no such job.")
+	if i := strings.IndexFunc(id, func(r rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF", r) }); i >= 0 {
+		return nil, catalog.Errorf("java.lang.NumberFormatException", "For input string: \"%s\" under radix 16", id).Node(st.Job).Cure("SHOW JOBS lists the ids of jobs.")
+	}
+	j, err := s.findJob(id, "Could not find Flink job (%s)")
 	if err != nil {
+		var e *Error
+		if errors.As(err, &e) {
+			e.Class = "org.apache.flink.runtime.messages.FlinkJobNotFoundException"
+		}
 		return nil, err
 	}
 	if !st.Savepoint {
-		if st.Drain {
-			return nil, gatewayError("STOP JOB WITH DRAIN needs WITH SAVEPOINT: STOP JOB '%s' WITH SAVEPOINT WITH DRAIN", id)
-		}
 		if err := j.Cancel(ctx); err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -35,6 +36,56 @@ func TestRefusals(t *testing.T) {
 		{"REMOVE JAR '/none.jar'", catalog.UnsupportedOp + ": SQL Gateway doesn't support REMOVE JAR syntax now."},
 		{"CALL p(1)", catalog.UnsupportedOp + ": getProcedure is not implemented"},
 		{"SHOW PROCEDURES", catalog.UnsupportedOp + ": listProcedures is not implemented"},
+	} {
+		_, err := s.Execute(context.Background(), c.stmt)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)) {
+			t.Errorf("%s: got %v, want %q", c.stmt, err, c.want)
+		}
+	}
+}
+
+// TestDescribeFunction compares answers as lines of "name: value", and the beginnings of refusals.
+func TestDescribeFunction(t *testing.T) {
+	s := testSession()
+	for _, c := range [...]struct{ stmt, want string }{
+		{"DESCRIBE FUNCTION upper", "is system function: true|is temporary: false|description: in upper case."},
+		{"DESC FUNCTION EXTENDED listagg", "is system function: true|is temporary: false|kind: AGGREGATE|requirements: []|is deterministic: true|supports constant folding: false|" +
+			"signature: LISTAGG(text [, separator])|description: the texts that are not NULL, in the order of arrival, joined by commas or the separator."},
+		{"DESCRIBE FUNCTION EXTENDED rand", "is deterministic: false|supports constant folding: false|"},
+		{"DESCRIBE FUNCTION uper", catalog.ValidationError + ": Function with the identifier 'uper' doesn't exist."},
+		{"CREATE FUNCTION mine AS 'a.B' LANGUAGE JAVA", ""},
+		{"DESCRIBE FUNCTION mine", "is system function: false|is temporary: false|class name: a.B|function language: JAVA|resource uris: []"},
+		{"DESCRIBE FUNCTION default_database.mine", "class name: a.B"},
+		{"DESCRIBE FUNCTION default_database.lpad", catalog.ValidationError + ": Function with the identifier 'default_database.lpad' doesn't exist."},
+	} {
+		res, err := s.Execute(context.Background(), c.stmt)
+		got := fmt.Sprint(err)
+		if err == nil && res.Rows != nil {
+			b, err := res.Rows.Next(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var lines []string
+			for k := range b.Rows() {
+				lines = append(lines, b.Cols[0].At(b.Row(k)).S+": "+b.Cols[1].At(b.Row(k)).S)
+			}
+			got = strings.Join(lines, "|")
+		}
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s:\n got %s\nwant %s", c.stmt, got, c.want)
+		}
+	}
+}
+
+// TestFunctionsAreFoundInOrder: a built-in function comes before one of the catalog of the same name, unless the name has a path.
+func TestFunctionsAreFoundInOrder(t *testing.T) {
+	s := testSession()
+	for _, c := range [...]struct{ stmt, want string }{
+		{"CREATE FUNCTION lpad AS 'a.Lpad'", ""},
+		{"SELECT LPAD('a', 3, 'b')", ""},
+		{"SELECT default_database.lpad('a', 3, 'b')", "java.lang.ClassNotFoundException: a.Lpad"},
+		{"SELECT default_database.rpad('a', 3, 'b')", catalog.NameError + ": No match found for function signature default_database.rpad(<CHARACTER>, <NUMERIC>, <CHARACTER>)"},
+		{"SELECT nope.rpad('a', 3, 'b')", catalog.NameError + ": No match found for function signature nope.rpad("},
 	} {
 		_, err := s.Execute(context.Background(), c.stmt)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)) {
