@@ -172,10 +172,16 @@ func (c *Catalog) notFound(n *sql.Name, p Path) *Error {
 		}
 		e.Hint = DidYouMean(p.Database, c.databaseNames(p.Catalog))
 	default:
-		if len(parts) > 1 {
-			e.Msg += " within '" + strings.Join(parts[:len(parts)-1], ".") + "'"
+		names := c.names(p.Catalog, p.Database)
+		i := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, p.Name) })
+		if len(parts) > 1 || i >= 0 {
+			e.Msg += " within '" + p.Catalog + "." + p.Database + "'"
 		}
-		e.Hint = DidYouMean(p.Name, c.names(p.Catalog, p.Database))
+		if i >= 0 {
+			e.Msg += "; did you mean '" + names[i] + "'?"
+			break
+		}
+		e.Hint = DidYouMean(p.Name, names)
 	}
 	return e.Node(n)
 }

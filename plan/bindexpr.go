@@ -455,6 +455,9 @@ func (b *binder) function(e *sql.FuncCall) (expr.Expr, error) {
 			clause = "this place"
 		}
 		x := refuse(nameError, e, "Aggregate expression is illegal in %s", clause)
+		if clause == aggregateArgument {
+			x = refuse(nameError, e, "Aggregate expressions cannot be nested").Cure("Put the inner aggregate into a query of its own: FROM (SELECT .. GROUP BY ..).")
+		}
 		if strings.HasPrefix(clause, "WHERE") {
 			x.Cure("WHERE chooses rows; HAVING behind GROUP BY chooses groups.")
 		}
@@ -486,6 +489,9 @@ func (b *binder) function(e *sql.FuncCall) (expr.Expr, error) {
 	}
 	return newCall(e, name, args...)
 }
+
+// aggregateArgument is the clause of what is inside of an aggregate.
+const aggregateArgument = "an aggregate's argument"
 
 // bareNames are functions that are written without parentheses only.
 var bareNames = map[string]bool{"CURRENT_DATE": true, "CURRENT_TIME": true, "CURRENT_TIMESTAMP": true, "LOCALTIME": true, "LOCALTIMESTAMP": true}

@@ -299,9 +299,15 @@ func (p *planning) join(j *sql.Join, env *around) (*refs, error) {
 // joined joins two bound tables.
 func (p *planning) joined(j *sql.Join, left, right *refs, env *around) (*refs, error) {
 	out := concat(left, right)
-	if j.Kind == sql.LeftJoin || j.Kind == sql.FullJoin || j.Kind == sql.RightJoin {
+	for _, r := range right.tables {
+		if r.alias != "" && slices.ContainsFunc(left.tables, func(l scopeTable) bool { return l.alias == r.alias }) {
+			return nil, refuse(nameError, j.R, "Duplicate relation name '%s' in FROM clause", r.alias).Cure("Give one of them another alias: AS name.")
+		}
+	}
+	if j.Kind != sql.CrossJoin && j.Kind != sql.CommaJoin {
 		if j.On == nil && len(j.Using) == 0 && !j.Natural {
-			return nil, refuse(nameError, j, "INNER, LEFT, RIGHT or FULL join requires a condition (NATURAL keyword or ON or USING clause)")
+			return nil, refuse(nameError, j, "INNER, LEFT, RIGHT or FULL join requires a condition (NATURAL keyword or ON or USING clause)").
+				Cure("CROSS JOIN joins every row with every other.")
 		}
 	}
 	nl := len(fieldsIn(left.node))

@@ -295,7 +295,7 @@ func (g *grouping) aggregate(c *sql.FuncCall) (expr.Expr, error) {
 	case len(c.WithinGroup) > 0 || len(c.OrderBy) > 0:
 		return nil, unsupported(c, "ORDER BY inside the aggregate "+name+" is")
 	}
-	b := g.b.binder("an aggregate's argument")
+	b := g.b.binder(aggregateArgument)
 	b.scalar, b.inQuery, b.exists = nil, nil, nil
 	a := aggregate{call: expr.AggCall{Func: expr.LookupAggregate(name), Distinct: c.Quantifier == sql.Distinct, Filter: -1}}
 	if a.call.Func.BatchOnly && !g.b.p.batch {

@@ -133,7 +133,7 @@ func (p *planning) temporal(l *sql.Literal) (expr.Expr, error) {
 			t = types.TimestampOf(min(len(m[3]), 9))
 		}
 	}
-	bad := refuse(nameError, l, "Illegal %s literal '%s': not in format '%s'", word, l.Text, form)
+	bad := refuse("org.apache.calcite.runtime.CalciteException", l, "Illegal %s literal '%s': not in format '%s'", word, l.Text, form)
 	if !ok {
 		return nil, bad
 	}

@@ -67,7 +67,7 @@ func (b *selecting) pivotColumns(t *sql.Pivot) ([]int, error) {
 			return nil, refuse(nameError, a, "Measure expression in PIVOT must use aggregate function").
 				Cure("PIVOT (SUM(value) FOR column IN ('a', 'b')): aggregates only, without FILTER.")
 		}
-		args, err := b.binder("an aggregate's argument").exprs(plainArgs(c.Args))
+		args, err := b.binder(aggregateArgument).exprs(plainArgs(c.Args))
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -124,9 +125,22 @@ func (p *Planner) TypeOf(e sql.Expr, scope []types.Field) (types.Type, error) {
 	b := p.begin().binder(tableScope(scope))
 	x, err := b.expr(e)
 	if err != nil {
-		return types.Type{}, err
+		return types.Type{}, unknownIdentifier(err)
 	}
 	return x.Type(), nil
+}
+
+// unknownIdentifier puts the refusal of a column into the words that Flink has for it in the definition of a table.
+func unknownIdentifier(err error) error {
+	var e *catalog.Error
+	if errors.As(err, &e) && e.Class == nameError {
+		if rest, ok := strings.CutPrefix(e.Msg, "Column '"); ok {
+			if name, ok := strings.CutSuffix(rest, "' not found in any table"); ok {
+				e.Msg = "Unknown identifier '" + name + "'"
+			}
+		}
+	}
+	return err
 }
 
 // The planner is what the catalog asks for the meaning of expressions and queries.

@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"fmt"
+	"strings"
+
 	"runnel/catalog"
 	"runnel/expr"
 	"runnel/sql"
@@ -84,9 +87,8 @@ func (s *scope) lookup(n *sql.Name) (*found, error) {
 				return nil, err
 			}
 			if i < 0 {
-				e := refuse(nameError, n, "Column '%s' not found in table '%s'", name.Name, n.Parts[used-1].Name)
-				e.Hint = catalog.DidYouMean(name.Name, fieldNames(s.fields[t.first:t.first+t.n]))
-				return nil, e
+				return nil, noColumn(n, fmt.Sprintf("Column '%s' not found in table '%s'", name.Name, n.Parts[used-1].Name), name.Name,
+					fieldNames(s.fields[t.first:t.first+t.n]))
 			}
 			return &found{col: expr.NewCol(s.fields, i), rest: n.Parts[used+1:]}, nil
 		}
@@ -159,12 +161,22 @@ func (s *scope) notFound(n *sql.Name) error {
 		e.Hint = catalog.DidYouMean(first, aliases)
 		return e
 	}
-	e := refuse(nameError, n, "Column '%s' not found in any table", first)
 	var names []string
 	for sc := s; sc != nil; sc = sc.parent {
 		names = append(names, fieldNames(sc.fields)...)
 	}
-	e.Hint = catalog.DidYouMean(first, names)
+	return noColumn(n, fmt.Sprintf("Column '%s' not found in any table", first), first, names)
+}
+
+// noColumn refuses a name; one that differs from a column in its letters' case only is named in the message, as Flink does.
+func noColumn(at sql.Node, msg, name string, columns []string) error {
+	for _, c := range columns {
+		if strings.EqualFold(c, name) {
+			return refuse(nameError, at, "%s; did you mean '%s'?", msg, c)
+		}
+	}
+	e := refuse(nameError, at, "%s", msg)
+	e.Hint = catalog.DidYouMean(name, columns)
 	return e
 }
 

@@ -28,10 +28,10 @@ var otherwise = map[string]string{
 	"EXPLAIN SELECT id FROM o QUALIFY ROW_NUMBER() OVER (PARTITION BY id ORDER BY ts) = 1": "taken, as in Flink 2",
 	"EXPLAIN SELECT id, k FROM o CROSS JOIN UNNEST(arr) WITH ORDINALITY AS t(k, n)":        "taken, as in Flink 2",
 	"EXPLAIN SELECT COUNT(id, qty) FROM o":                                                 "taken: counts the rows without a null",
-	"SELECT 1":    "inside BEGIN STATEMENT SET, of which session knows",
-	"SET 'a'='b'": "inside BEGIN STATEMENT SET, of which session knows",
-	"SHOW TABLES": "inside BEGIN STATEMENT SET, of which session knows",
-	"CREATE TABLE q (a INT) WITH ('connector'='print')": "inside BEGIN STATEMENT SET, of which session knows",
+	"SELECT 1":                                                                             "inside BEGIN STATEMENT SET, of which session knows",
+	"SET 'a'='b'":                                                                          "inside BEGIN STATEMENT SET, of which session knows",
+	"SHOW TABLES":                                                                          "inside BEGIN STATEMENT SET, of which session knows",
+	"CREATE TABLE q (a INT) WITH ('connector'='print')":                                    "inside BEGIN STATEMENT SET, of which session knows",
 }
 
 type recorded struct {

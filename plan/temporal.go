@@ -62,6 +62,11 @@ func (p *planning) temporalJoin(j *Join) (Node, error) {
 	}
 	right := j.Inputs[1]
 	rf := fieldsIn(right)
+	time := slices.IndexFunc(rf, func(f types.Field) bool { return f.Type.Attr == types.Rowtime })
+	if time < 0 {
+		return nil, refuse(validation, t.at, "Event-Time Temporal Table Join requires both primary key and row time attribute in versioned table, "+
+			"but no row time attribute can be found.").Cure("Add a WATERMARK to the versioned table, and PRIMARY KEY (..) NOT ENFORCED if it has none.")
+	}
 	keys := newKeyTable().unique(right)
 	if !containsKey(keys, j.RightKeys) {
 		e := refuse(validation, t.at, "Temporal Table Join requires primary key in versioned table, but no primary key can be found. The physical plan is:\n%s", treeText(j))
@@ -70,11 +75,6 @@ func (p *planning) temporalJoin(j *Join) (Node, error) {
 			e.Hint = "The key of the versioned table is (" + columnNames(rf, keys[0]) + "): all of it has to stand in equalities of ON."
 		}
 		return nil, e
-	}
-	time := slices.IndexFunc(rf, func(f types.Field) bool { return f.Type.Attr == types.Rowtime })
-	if time < 0 {
-		return nil, refuse(validation, t.at, "Event-Time Temporal Table Join requires both primary key and row time attribute in versioned table, "+
-			"but no row time attribute can be found.").Cure("Add a WATERMARK to the versioned table.")
 	}
 	lt, rt := fieldsIn(j.Inputs[0])[t.time].Type, rf[time].Type
 	if lt.Kind != rt.Kind || lt.Precision != rt.Precision {

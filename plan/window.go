@@ -148,6 +148,9 @@ func (p *planning) windowData(a sql.Expr, at sql.Node, env *around) (*tableArg, 
 // timeColumn finds the column of DESCRIPTOR.
 func (p *planning) timeColumn(a sql.Expr, call *sql.FuncCall, form string, fields []types.Field) (int, error) {
 	d, ok := a.(*sql.Descriptor)
+	if n, is := a.(*sql.Name); is {
+		return 0, refuse(nameError, a, "Column '%s' not found in any table", n.Dotted()).Cure("The time column is written DESCRIPTOR(%s).", n.Dotted())
+	}
 	if !ok || len(d.Columns) != 1 {
 		return 0, refuse(nameError, a, "The time column of %s is written DESCRIPTOR(column)", callName(call))
 	}
@@ -161,7 +164,7 @@ func (p *planning) timeColumn(a sql.Expr, call *sql.FuncCall, form string, field
 	t := fields[i].Type
 	if t.Kind != types.Timestamp && t.Kind != types.TimestampLTZ {
 		return 0, refuse(validation, d, "The window function %s requires the timecol to be TIMESTAMP or TIMESTAMP_LTZ, but is %s.\n"+
-			"Besides, the timecol must be a time attribute type in streaming mode.", form, t.Name())
+			"Besides, the timecol must be a time attribute type in streaming mode.", form, expr.TypeWord(t))
 	}
 	if !p.batch && !t.IsTimeAttr() {
 		return 0, refuse(validation, d, "The window function requires the timecol is a time attribute type, but is %s.", t.Name()).
