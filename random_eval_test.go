@@ -234,57 +234,117 @@ func (c call) of(group []tuple) any {
 }
 
 func (g *aggregate) rows(d *database) (out []tuple) {
-	in, keys := g.in.rows(d), slices.Clone(g.keys)
+	in, windows := g.in.rows(d), []int(nil)
 	if g.win != nil {
 		n := len(g.in.columns())
-		in, keys = g.win.assign(in), append(keys, n, n+1)
+		in, windows = g.win.assign(in), []int{n, n + 1}
 	}
-	groups, order := map[string][]tuple{}, []string{}
-	for _, t := range in {
-		k := t.key(keys)
-		if groups[k] == nil {
-			order = append(order, k)
+	sets := g.sets
+	if sets == nil {
+		all := make([]int, len(g.keys))
+		for i := range all {
+			all[i] = i
 		}
-		groups[k] = append(groups[k], t)
+		sets = [][]int{all}
 	}
-	if len(keys) == 0 && len(in) == 0 && d.batch {
-		order = append(order, "")
-	}
-	for _, k := range order {
-		var row tuple
-		for _, c := range keys {
-			row = append(row, groups[k][0][c])
+	for _, set := range sets {
+		keys := slices.Clone(windows)
+		for _, k := range set {
+			keys = append(keys, g.keys[k])
 		}
-		for _, c := range g.calls {
-			row = append(row, c.of(groups[k]))
+		groups, order := map[string][]tuple{}, []string{}
+		for _, t := range in {
+			k := t.key(keys)
+			if groups[k] == nil {
+				order = append(order, k)
+			}
+			groups[k] = append(groups[k], t)
 		}
-		if g.having == nil || g.having.eval(row) == true {
-			out = append(out, row)
+		if len(keys) == 0 && len(in) == 0 && d.batch && g.sets == nil {
+			order = append(order, "")
+		}
+		for _, k := range order {
+			if row := g.row(groups[k], set, windows); g.having == nil || g.having.eval(row) == true {
+				out = append(out, row)
+			}
 		}
 	}
 	return out
 }
 
+// row gives the row of a group of one grouping set.
+func (g *aggregate) row(group []tuple, set, windows []int) (row tuple) {
+	id := int64(0)
+	for i, c := range g.keys {
+		id *= 2
+		if slices.Contains(set, i) {
+			row = append(row, group[0][c])
+		} else {
+			row = append(row, nil)
+			id++
+		}
+	}
+	for _, c := range windows {
+		row = append(row, group[0][c])
+	}
+	if g.sets != nil {
+		row = append(row, id)
+	}
+	for _, c := range g.calls {
+		row = append(row, c.of(group))
+	}
+	return row
+}
+
 // assign gives each row once for each of its windows, with their bounds; its time is column 2.
 func (w *tvf) assign(in []tuple) (out []tuple) {
+	if w.fn == "SESSION" {
+		return w.sessions(in)
+	}
 	size, step := w.size*1000, w.step*1000
+	floor := func(ts, of int64) int64 { // the start of a stretch
+		rest := (ts - w.offset*1000) % of
+		if rest < 0 {
+			rest += of
+		}
+		return ts - rest
+	}
 	for _, t := range in {
-		ts := t[2].(int64)
+		ts := t[2].(int64) + w.zone*1000
 		put := func(start, end int64) { out = append(out, append(slices.Clone(t), start, end)) }
 		switch w.fn {
 		case "TUMBLE":
-			put(ts-ts%size, ts-ts%size+size)
+			start := floor(ts, size)
+			put(start, start+size)
 		case "HOP":
-			for start := ts - ts%step; start > ts-size; start -= step {
+			for start := floor(ts, step); start > ts-size; start -= step {
 				put(start, start+size)
 			}
 		default:
-			start := ts - ts%size
+			start := floor(ts, size)
 			for end := start + step; end <= start+size; end += step {
 				if ts < end {
 					put(start, end)
 				}
 			}
+		}
+	}
+	return out
+}
+
+// sessions puts the rows of each key into sessions.
+func (w *tvf) sessions(in []tuple) (out []tuple) {
+	gap := w.size * 1000
+	for _, rows := range byKey(inTime(in)) {
+		for from := 0; from < len(rows); {
+			end := from + 1
+			for end < len(rows) && rows[end][2].(int64) <= rows[end-1][2].(int64)+gap {
+				end++
+			}
+			for _, t := range rows[from:end] {
+				out = append(out, append(slices.Clone(t), rows[from][2].(int64)+w.zone*1000, rows[end-1][2].(int64)+gap+w.zone*1000))
+			}
+			from = end
 		}
 	}
 	return out

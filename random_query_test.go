@@ -141,13 +141,41 @@ func (c call) sql(a string) string {
 
 // tvf is the TVF over which an aggregate is made, nil for an ordinary one.
 type tvf struct {
-	fn         string // TUMBLE HOP CUMULATE
-	step, size int64  // seconds
+	fn                 string // TUMBLE HOP CUMULATE SESSION, the last by the first column
+	step, size, offset int64  // seconds; the size of a session is its gap
+	zone               int64  // of the session's clock, for a table with times of the earth: seconds east
+}
+
+// interval prints seconds in their largest unit.
+func interval(s int64) string {
+	switch {
+	case s != 0 && s%3600 == 0:
+		return fmt.Sprintf("INTERVAL '%d' HOUR", s/3600)
+	case s != 0 && s%60 == 0:
+		return fmt.Sprintf("INTERVAL '%d' MINUTE(3)", s/60)
+	}
+	return fmt.Sprintf("INTERVAL '%d' SECOND", s)
+}
+
+// sql prints the call.
+func (w *tvf) sql(table string) string {
+	by, args := "", []string{interval(w.size)}
+	switch w.fn {
+	case "HOP", "CUMULATE":
+		args = append([]string{interval(w.step)}, args...)
+	case "SESSION":
+		by = " PARTITION BY k"
+	}
+	if w.offset != 0 {
+		args = append(args, interval(w.offset))
+	}
+	return fmt.Sprintf("TABLE(%s(TABLE %s%s, DESCRIPTOR(ts), %s))", w.fn, table, by, strings.Join(args, ", "))
 }
 
 type aggregate struct {
 	in     relation
 	keys   []int
+	sets   [][]int // GROUPING SETS, each of indices of keys; nil for none. The GROUPING_ID of the keys is a column then
 	calls  []call
 	having *formula // over the output
 	win    *tvf     // in is a scan then
@@ -160,6 +188,9 @@ func (g *aggregate) columns() (all []kind) {
 	}
 	if g.win != nil {
 		all = append(all, moment, moment)
+	}
+	if g.sets != nil {
+		all = append(all, number)
 	}
 	for _, c := range g.calls {
 		all = append(all, c.kind)
@@ -193,6 +224,13 @@ func (g *aggregate) simpler() (all []relation) {
 			all = append(all, &n)
 		}
 	}
+	if len(g.sets) > 1 { // the last one has all keys
+		for i := range g.sets[1:] {
+			n := *g
+			n.sets = append(append([][]int(nil), g.sets[:i]...), g.sets[i+1:]...)
+			all = append(all, &n)
+		}
+	}
 	if g.having == nil && len(g.calls) > 1 {
 		for i := range g.calls {
 			n := *g
@@ -206,16 +244,12 @@ func (g *aggregate) sql(p *printer) string {
 	var from, a string
 	if g.win != nil {
 		t := g.in.(*scan).table
-		size := fmt.Sprintf("INTERVAL '%d' SECOND", g.win.size)
-		if g.win.fn != "TUMBLE" {
-			size = fmt.Sprintf("INTERVAL '%d' SECOND, ", g.win.step) + size
-		}
 		a = p.alias()
 		var b []string
 		for i, c := range t.names {
 			b = append(b, fmt.Sprintf("%s AS c%d", c, i))
 		}
-		from = fmt.Sprintf("(SELECT %s, window_start, window_end FROM TABLE(%s(TABLE %s, DESCRIPTOR(ts), %s))) AS %s", strings.Join(b, ", "), g.win.fn, t.name, size, a)
+		from = fmt.Sprintf("(SELECT %s, window_start, window_end FROM %s) AS %s", strings.Join(b, ", "), g.win.sql(t.name), a)
 	} else {
 		in := g.in.sql(p)
 		a = p.alias()
@@ -232,6 +266,18 @@ func (g *aggregate) sql(p *printer) string {
 			keys = append(keys, a+"."+k)
 			add(a + "." + k)
 		}
+	}
+	if g.sets != nil {
+		add("GROUPING_ID(" + strings.Join(keys[:len(g.keys)], ", ") + ")")
+		var sets []string
+		for _, set := range g.sets {
+			var of []string
+			for _, k := range set {
+				of = append(of, keys[k])
+			}
+			sets = append(sets, "("+strings.Join(append(of, keys[len(g.keys):]...), ", ")+")")
+		}
+		keys = []string{"GROUPING SETS (" + strings.Join(sets, ", ") + ")"}
 	}
 	for _, c := range g.calls {
 		add(c.sql(a))

@@ -65,12 +65,24 @@ type table struct {
 	key    bool      // the first column
 	lives  [][]tuple // the steps of each life; nil deletes
 	events []int     // which life takes its next step
+	// versions are the rows of a table that keeps its history: each event is one of them. Keys come and go.
+	versions []keyVersion
+	earth    bool // its times are TIMESTAMP_LTZ
+}
+
+// keyVersion is what a key is from a time on.
+type keyVersion struct {
+	row  tuple
+	gone bool
 }
 
 func (t *table) ddl(mode string) string {
 	var cols []string
 	for i, n := range t.names {
 		cols = append(cols, n+" "+map[kind]string{number: "BIGINT", text: "STRING", moment: "TIMESTAMP(3)"}[t.kinds[i]])
+		if t.earth && t.kinds[i] == moment {
+			cols[i] = n + " TIMESTAMP_LTZ(3)"
+		}
 	}
 	if t.key {
 		cols = append(cols, "PRIMARY KEY ("+t.names[0]+") NOT ENFORCED")
@@ -88,6 +100,9 @@ func (t *table) ddl(mode string) string {
 
 // changes gives the changelog of a stretch of the events.
 func (t *table) changes(from, to int) (all []testkit.Change) {
+	if t.versions != nil {
+		return t.history(from, to)
+	}
 	at := make([]int, len(t.lives))
 	for i, l := range t.events[:to] {
 		var before tuple
@@ -117,6 +132,45 @@ func (t *table) changes(from, to int) (all []testkit.Change) {
 		}
 	}
 	return all
+}
+
+// history is changes for a table of versions.
+func (t *table) history(from, to int) (all []testkit.Change) {
+	there := map[any]tuple{}
+	for i, e := range t.events[:to] {
+		v := t.versions[e]
+		before := there[v.row[0]]
+		if there[v.row[0]] = v.row; v.gone {
+			delete(there, v.row[0])
+		}
+		add := func(k string, row tuple) {
+			c := row.change(t.kinds)
+			c.Kind = k
+			all = append(all, c)
+		}
+		switch {
+		case i < from || v.gone && before == nil:
+		case v.gone:
+			add("-D", v.row)
+		case before == nil:
+			add("+I", v.row)
+		default:
+			add("-U", before)
+			add("+U", v.row)
+		}
+	}
+	return all
+}
+
+// fillVersions makes up to so many versions.
+func (t *table) fillVersions(r *rand.Rand, most int) {
+	now := int64(1717398000000)
+	t.versions = []keyVersion{}
+	for i := range r.IntN(most + 1) {
+		v := keyVersion{row: tuple{letters[r.IntN(len(letters))], int64(r.IntN(6)) - 1, now}, gone: r.IntN(5) == 0}
+		t.versions, t.events = append(t.versions, v), append(t.events, i)
+		now += int64(r.IntN(4)) * 1500
+	}
 }
 
 // final gives the rows that are there in the end.
@@ -160,6 +214,9 @@ func (t *table) fill(r *rand.Rand, most int) {
 				switch {
 				case t.key && i == 0:
 					row = append(row, int64(id))
+				case k == moment && t.earth:
+					now += int64(r.IntN(9)) * 3_600_000
+					row = append(row, now)
 				case k == moment:
 					now += int64(r.IntN(4)) * 1500
 					row = append(row, now)
@@ -187,6 +244,7 @@ type pipeline struct {
 	variant testkit.Variant
 	twice   bool // in the variant as well as in the plain one
 	batch   bool
+	zone    zone
 }
 
 func newPipeline(seed uint64) *pipeline {
@@ -198,10 +256,17 @@ func newPipeline(seed uint64) *pipeline {
 		{name: "u", names: []string{"id", "k", "v"}, kinds: []kind{number, text, number}, mode: "I,UA,D", key: true},
 		{name: "w", names: []string{"k", "v", "ts"}, kinds: []kind{text, number, moment}, mode: "I"},
 		{name: "m", names: []string{"k", "v", "ts"}, kinds: []kind{text, number, moment}, mode: "I"},
+		{name: "e", names: []string{"k", "v", "ts"}, kinds: []kind{text, number, moment}, mode: "I", earth: true},
+		{name: "p", names: []string{"k", "v", "ts"}, kinds: []kind{text, number, moment}, mode: "I,UB,UA,D", key: true},
 	}}
 	for _, t := range p.tables {
-		t.fill(r, 10)
+		if t.name == "p" {
+			t.fillVersions(r, 12)
+		} else {
+			t.fill(r, 10)
+		}
 	}
+	p.zone = zones[r.IntN(len(zones))]
 	for good := false; !good; good = p.small() && (len(p.expected(false)) > 0 || r.IntN(4) == 0) {
 		p.query = (&maker{r, p}).relation(1 + r.IntN(4))
 	}
@@ -217,8 +282,20 @@ func newPipeline(seed uint64) *pipeline {
 	}
 	matrix := testkit.Matrix()
 	p.variant, p.twice, p.batch = matrix[1+r.IntN(len(matrix)-1)], r.IntN(3) == 0, r.IntN(2) == 0
+	// Batch mode has no versions and no sessions, and which row of equal times comes first is open there.
+	p.batch = p.batch && !noBatch.MatchString(p.text())
 	return p
 }
+
+var noBatch = regexp.MustCompile(`SYSTEM_TIME|SESSION\(|MATCH_RECOGNIZE|ROWS BETWEEN|ORDER BY \w+\.c2( DESC)?\) AS rn`)
+
+type zone struct {
+	name string
+	east int64 // seconds
+}
+
+// zones are clocks that are not set in June.
+var zones = []zone{{"UTC", 0}, {"UTC", 0}, {"UTC", 0}, {"Asia/Kolkata", 19800}, {"America/New_York", -14400}, {"Pacific/Auckland", 43200}}
 
 // small reports whether no part of the query gives very many rows.
 func (p *pipeline) small() bool {
@@ -238,7 +315,7 @@ func (p *pipeline) small() bool {
 func (p *pipeline) used() (all []*table) {
 	text := p.text()
 	for _, t := range p.tables {
-		if strings.Contains(text, "FROM "+t.name) || strings.Contains(text, "TABLE "+t.name) {
+		if strings.Contains(text, "FROM "+t.name) || strings.Contains(text, "TABLE "+t.name) || strings.Contains(text, "JOIN "+t.name+" FOR") {
 			all = append(all, t)
 		}
 	}
@@ -257,6 +334,9 @@ func (p *pipeline) script(batch bool) testkit.Test {
 	}
 	for _, kv := range p.set {
 		s.Steps = append(s.Steps, testkit.Step{SQL: fmt.Sprintf("SET '%s' = '%s'", kv[0], kv[1])})
+	}
+	if p.zone.east != 0 {
+		s.Steps = append(s.Steps, testkit.Step{SQL: fmt.Sprintf("SET 'table.local-time-zone' = '%s'", p.zone.name)})
 	}
 	for _, t := range p.used() {
 		mode := t.mode
@@ -372,7 +452,7 @@ func (m *maker) relation(depth int) relation {
 		return m.table("t", "c", "b", "u", "w")
 	}
 	sub := func() relation { return m.relation(max(m.r.IntN(depth), m.r.IntN(depth))) }
-	switch m.r.IntN(17) {
+	switch m.r.IntN(20) {
 	case 0, 1:
 		in := sub()
 		return &filter{in, m.formulas(in.columns()).of(truth, 2)}
@@ -400,6 +480,8 @@ func (m *maker) relation(depth int) relation {
 		return &setop{m.formulas(nil).pick("UNION", "UNION ALL", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL"), m.project(sub(), kinds), m.project(sub(), kinds)}
 	case 14, 15:
 		return m.topn(sub())
+	case 16, 17, 18:
+		return m.timed()
 	}
 	if m.one(2) {
 		return m.intervalJoin()
@@ -445,14 +527,31 @@ func (m *maker) call(kinds []kind) call {
 func (m *maker) aggregate(in relation) relation {
 	g := &aggregate{in: in}
 	if in == nil {
-		g.in = m.table("w", "m")
-		step := int64(1 + m.r.IntN(4))
-		g.win = []*tvf{{"TUMBLE", 0, step * 2}, {"HOP", step, step * int64(1+m.r.IntN(3))}, {"CUMULATE", step, step * int64(1+m.r.IntN(3))}}[m.r.IntN(3)]
+		g.in, g.win = m.table("w", "m", "e"), m.window(true)
+		if g.in.(*scan).table.earth {
+			g.win.zone = m.p.zone.east
+			g.win.step, g.win.size, g.win.offset = g.win.step*10800, g.win.size*10800, g.win.offset*1800
+		}
 	}
 	kinds := g.in.columns()
 	for i := range kinds {
 		if m.one(2) && len(g.keys) < 2 && !(g.win != nil && kinds[i] == moment) {
 			g.keys = append(g.keys, i)
+		}
+	}
+	if g.win != nil && g.win.fn == "SESSION" {
+		g.keys = []int{0}
+	}
+	if m.one(4) && len(g.keys) > 0 && (g.win == nil || g.win.fn != "SESSION") {
+		for set := range 1 << len(g.keys) {
+			if s := []int{}; m.one(2) || set == 1<<len(g.keys)-1 {
+				for i := range g.keys {
+					if set>>i&1 == 1 {
+						s = append(s, i)
+					}
+				}
+				g.sets = append(g.sets, s)
+			}
 		}
 	}
 	for range 1 + m.r.IntN(3) {
@@ -485,8 +584,8 @@ func (m *maker) pairs(l, r relation) (all [][2]int) {
 func (m *maker) join(l, r relation) relation {
 	j := &join{how: m.formulas(nil).pick("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"), l: l, r: r, safe: m.one(6)}
 	pairs := m.pairs(l, r)
-	if n := m.r.IntN(4); n > 0 {
-		j.on = pairs[:min(len(pairs), 1+n/3)]
+	if n := m.r.IntN(5); n > 0 {
+		j.on = pairs[:min(len(pairs), max(1, n-1))]
 	}
 	if len(j.on) == 0 || m.one(3) {
 		j.cond = m.formulas(j.columns()).of(truth, 1)
@@ -508,8 +607,12 @@ func (m *maker) semi(l, r relation) relation {
 
 func (m *maker) topn(in relation) relation {
 	t := &topn{in: in, ranked: m.one(2), from: 1}
+	windows := -1 // of rows that are those of a window: ranks in each window
+	if g, ok := in.(*aggregate); ok && g.win != nil && m.one(2) {
+		windows = len(g.keys)
+	}
 	for i := range in.columns() {
-		if m.one(3) && len(t.keys) < 2 {
+		if windows >= 0 && (i == windows || i == windows+1) || m.one(3) && len(t.keys) < 3 {
 			t.keys = append(t.keys, i)
 		} else {
 			t.order, t.down = append(t.order, i), append(t.down, m.one(2))

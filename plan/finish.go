@@ -77,7 +77,7 @@ func (p *planning) finish(roots []Node, name, text string) (*Graph, error) {
 				return nil, err
 			}
 		}
-		p.settle(root, keys)
+		p.settle(root, keys, newShownKeys())
 		root = r.share(root)
 		g.Sinks = append(g.Sinks, root)
 	}
@@ -232,16 +232,16 @@ func atoi(s string) (int, bool) {
 }
 
 // settle fills in what is left of every node of a tree: keys, texts, parallelism, state.
-func (p *planning) settle(n Node, keys *keyTable) {
+func (p *planning) settle(n Node, keys, shown *keyTable) {
 	b := n.Base()
 	for _, i := range b.Inputs {
-		p.settle(i, keys)
+		p.settle(i, keys, shown)
 	}
 	if l, ok := n.(*LookupJoin); ok {
 		p.settleLookup(l, keys)
 	}
 	p.parallelism(n)
-	b.UpsertKeys = keys.upsert(n)
+	b.UpsertKeys = shown.upsert(n)
 	if j, ok := n.(*Join); ok {
 		j.joinSpecs(keys)
 	}

@@ -45,7 +45,8 @@ func (p *planning) equalities(j *Join) error {
 			continue
 		}
 		lk, rk := left.column(l), right.column(r)
-		if slices.ContainsFunc(j.LeftKeys, func(k int) bool { return k == lk }) && slices.Contains(j.RightKeys, rk) {
+		if i := keyPair(j.LeftKeys, j.RightKeys, lk, rk); i >= 0 {
+			j.NullSafe[i] = j.NullSafe[i] && safe
 			continue
 		}
 		j.LeftKeys, j.RightKeys, j.NullSafe = append(j.LeftKeys, lk), append(j.RightKeys, rk), append(j.NullSafe, safe)
@@ -59,6 +60,16 @@ func (p *planning) equalities(j *Join) error {
 	}
 	j.widen(left, right)
 	return nil
+}
+
+// keyPair finds a pair of key columns, -1 if it is none.
+func keyPair(left, right []int, l, r int) int {
+	for i := range left {
+		if left[i] == l && right[i] == r {
+			return i
+		}
+	}
+	return -1
 }
 
 // equality takes a condition left = right apart; right is over the right input's columns.

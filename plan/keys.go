@@ -11,10 +11,20 @@ import (
 // changes also keep their order across exchanges.
 type keyTable struct {
 	uniques, upserts map[Node][][]int
+	// shown takes over the keys of a ranked input, as Flink does. They are no keys while rows move: one that moves up has its
+	// new rank before it loses the old one.
+	shown bool
 }
 
 func newKeyTable() *keyTable {
 	return &keyTable{uniques: map[Node][][]int{}, upserts: map[Node][][]int{}}
+}
+
+// newShownKeys makes a table of keys for plans to show.
+func newShownKeys() *keyTable {
+	t := newKeyTable()
+	t.shown = true
+	return t
 }
 
 func (t *keyTable) unique(n Node) [][]int { return t.find(n, t.uniques, false) }
@@ -32,6 +42,9 @@ func (t *keyTable) find(n Node, memo map[Node][][]int, ordered bool) [][]int {
 	}
 	of := func(i int) [][]int { return t.find(n.Base().Inputs[i], memo, ordered) }
 	keys := keysOf(n, of, ordered)
+	if r, ok := n.(*Rank); ok && r.Number && !t.shown {
+		keys = keys[len(keys)-1:]
+	}
 	memo[n] = keys
 	return keys
 }

@@ -153,20 +153,34 @@ var strict = map[string]bool{
 	"LIKE": true, "NOT LIKE": true, "UPPER": true, "LOWER": true, "ABS": true, "CHAR_LENGTH": true, "MOD": true, "NOT": true,
 }
 
-// rejectsNulls reports whether a condition is not TRUE for rows in which one of the columns is NULL.
+// rejectsNulls reports whether a condition is not TRUE for rows in which the columns are NULL.
 func rejectsNulls(cond expr.Expr, column func(int) bool) bool {
-	switch e := cond.(type) {
+	if e, ok := cond.(*expr.Call); ok {
+		switch e.Func.Name {
+		case "AND":
+			return slices.ContainsFunc(e.Args, func(a expr.Expr) bool { return rejectsNulls(a, column) })
+		case "IS NOT NULL":
+			return nullWith(e.Args[0], column)
+		case "IS TRUE":
+			return rejectsNulls(e.Args[0], column)
+		case "NOT", "IS NOT TRUE", "IS FALSE":
+			if is, ok := e.Args[0].(*expr.Call); ok && is.Func.Name == "IS NULL" {
+				return nullWith(is.Args[0], column)
+			}
+		}
+	}
+	return nullWith(cond, column)
+}
+
+// nullWith reports whether an expression is NULL for rows in which the columns are: FALSE is not enough, NOT makes it TRUE.
+func nullWith(e expr.Expr, column func(int) bool) bool {
+	switch e := e.(type) {
 	case *expr.Col:
 		return column(e.Index)
 	case *expr.Cast:
-		return rejectsNulls(e.Arg, column)
+		return nullWith(e.Arg, column)
 	case *expr.Call:
-		if e.Func.Name == "IS NOT NULL" || e.Func.Name == "IS TRUE" {
-			return rejectsNulls(e.Args[0], column)
-		}
-		if e.Func.Name == "AND" || strict[e.Func.Name] {
-			return slices.ContainsFunc(e.Args, func(a expr.Expr) bool { return rejectsNulls(a, column) })
-		}
+		return strict[e.Func.Name] && slices.ContainsFunc(e.Args, func(a expr.Expr) bool { return nullWith(a, column) })
 	}
 	return false
 }
