@@ -201,18 +201,25 @@ func timeText(rowtime bool) string {
 func frameText(f Frame) string {
 	word, bound := " RANG", func(n int64) string { return spanText(millis(n)) }
 	if f.Rows {
-		word, bound = " ROWS", func(n int64) string { return fmt.Sprint(n) }
+		word = " ROWS"
+	}
+	if f.Rows || f.Number {
+		bound = func(n int64) string { return fmt.Sprint(n) }
 	}
 	lower, upper := "CURRENT ROW", "CURRENT ROW"
 	switch {
 	case f.Before < 0:
 		lower = "UNBOUNDED PRECEDING"
+	case f.Ahead:
+		lower = bound(f.Before) + " FOLLOWING"
 	case f.Before > 0:
 		lower = bound(f.Before) + " PRECEDING"
 	}
 	switch {
 	case f.After < 0:
 		upper = "UNBOUNDED FOLLOWING"
+	case f.Short:
+		upper = bound(f.After) + " PRECEDING"
 	case f.After > 0:
 		upper = bound(f.After) + " FOLLOWING"
 	}

@@ -403,9 +403,12 @@ type OverAggregate struct {
 
 // Frame is the range of rows around the current one.
 type Frame struct {
-	Rows bool // counted in rows, else by the distance of the order's column
+	Rows   bool // counted in rows, else by the distance of the order's column
+	Number bool // which is a number, not a time
 	// Before and After are how far the frame reaches: rows, or milliseconds for an order by time; -1 for all.
 	Before, After int64
+	// Ahead: the frame begins behind the current row, by Before. Short: it ends in front of it, by After. Batch mode only.
+	Ahead, Short bool
 }
 
 // RowFunc is a function that gives rows for a row.

@@ -222,43 +222,67 @@ func (o *overing) window(k *overCall, w *sql.WindowSpec) error {
 func (o *overing) frame(k *overCall, f *sql.Frame) error {
 	k.frame.Rows = !f.Range
 	var err error
-	if k.frame.Before, err = o.bound(k, f.Lower, true); err != nil {
+	if k.frame.Before, k.frame.Ahead, err = o.bound(k, f.Lower, true); err != nil {
 		return err
 	}
 	k.frame.After = 0
-	if f.Upper != nil {
-		k.frame.After, err = o.bound(k, f.Upper, false)
+	if f.Upper == nil {
+		return nil
 	}
+	upper, lower := f.Upper.Kind, f.Lower.Kind
+	switch {
+	case lower == sql.CurrentRow && upper == sql.Preceding:
+		return refuse(nameError, f.Upper, "Upper frame boundary cannot be PRECEDING when lower boundary is CURRENT ROW")
+	case lower == sql.Following && upper == sql.CurrentRow:
+		return refuse(nameError, f.Upper, "Upper frame boundary cannot be CURRENT ROW when lower boundary is FOLLOWING")
+	case lower == sql.Following && upper == sql.Preceding:
+		return refuse(nameError, f.Upper, "Upper frame boundary cannot be PRECEDING when lower boundary is FOLLOWING")
+	}
+	k.frame.After, k.frame.Short, err = o.bound(k, f.Upper, false)
 	return err
 }
 
-// bound gives how far a bound of a frame lies before (or after) the current row; -1 for unbounded.
-func (o *overing) bound(k *overCall, b *sql.FrameBound, before bool) (int64, error) {
+// bound gives how far a bound of a frame lies before (or after) the current row; -1 for unbounded. other: it lies on the other
+// side.
+func (o *overing) bound(k *overCall, b *sql.FrameBound, before bool) (n int64, other bool, err error) {
 	switch b.Kind {
 	case sql.CurrentRow:
-		return 0, nil
+		return 0, false, nil
 	case sql.UnboundedPreceding, sql.UnboundedFollowing:
-		if (b.Kind == sql.UnboundedPreceding) != before {
-			return 0, refuse(nameError, b, "UNBOUNDED FOLLOWING cannot be specified for the lower frame boundary")
+		switch {
+		case (b.Kind == sql.UnboundedPreceding) == before:
+			return -1, false, nil
+		case before:
+			return 0, false, refuse(nameError, b, "UNBOUNDED FOLLOWING cannot be specified for the lower frame boundary")
 		}
-		return -1, nil
+		return 0, false, refuse(nameError, b, "UNBOUNDED PRECEDING cannot be specified for the upper frame boundary")
 	}
-	n, err := o.offset(k, b)
-	if err != nil {
-		return 0, err
+	if n, err = o.offset(k, b); err != nil {
+		return 0, false, err
 	}
-	if (b.Kind == sql.Preceding) != before {
-		if !o.b.p.batch {
-			return 0, refuse(tableError, b, "OVER RANGE FOLLOWING windows are not supported yet.")
-		}
-		return 0, unsupported(b, "A frame that does not hold the current row is")
+	other = (b.Kind == sql.Preceding) != before && n > 0
+	if other && !o.b.p.batch {
+		return 0, false, refuse(tableError, b, "OVER RANGE FOLLOWING windows are not supported yet.")
 	}
-	return n, nil
+	return n, other, nil
 }
 
 func (o *overing) offset(k *overCall, b *sql.FrameBound) (int64, error) {
-	if k.frame.Rows {
-		if lit, ok := b.Expr.(*sql.Literal); ok && lit.Kind == sql.IntegerLit {
+	lit, ok := b.Expr.(*sql.Literal)
+	whole := ok && lit.Kind == sql.IntegerLit
+	if !k.frame.Rows && len(k.order) == 1 {
+		t := k.order[0].expr.Type()
+		switch {
+		case t.Phys() == types.PhysWide && t.Kind == types.Decimal:
+			return 0, unsupported(b, "RANGE over a DECIMAL of more than 18 digits is")
+		case t.IsNumeric() && !whole:
+			return 0, refuse(nameError, b, "RANGE over an order by %s wants a whole number", t.Name())
+		case t.IsNumeric():
+			k.frame.Number = true
+		}
+	}
+	if k.frame.Rows || k.frame.Number {
+		if whole {
 			if n, err := strconv.ParseInt(lit.Text, 10, 64); err == nil {
 				return n, nil
 			}

@@ -18,7 +18,9 @@ type BatchOvering struct {
 	Rows    bool // the frame counts rows, else by the distance of the order's column
 	// Before and After are how far the frame reaches: rows, or units of the order's column (ms of a time); -1 for all.
 	Before, After int64
-	Aggs          []expr.AggCall
+	// Ahead: the frame begins behind the current row, by Before. Short: it ends in front of it, by After.
+	Ahead, Short bool
+	Aggs         []expr.AggCall
 }
 
 // BatchOver computes window functions over a bounded input when it ends: all of SQL's, over any order and frame. It gives
@@ -274,50 +276,94 @@ func (o *BatchOver) step(err error, at int) error {
 
 // frame gives the frame of the i-th of n rows as lo..hi-1.
 func (o *BatchOver) frame(from, i, n int, first, last []int) (lo, hi int) {
-	s := &o.spec
-	lo, hi = 0, n
-	switch {
-	case s.Rows:
-		if s.Before >= 0 {
-			lo = max(i-int(min(s.Before, int64(n))), 0)
-		}
-		if s.After >= 0 {
-			hi = min(i+int(min(s.After, int64(n)))+1, n)
-		}
-		return lo, hi
-	case s.Before == 0:
-		lo = first[i]
-	case s.Before > 0:
-		for lo = first[i]; lo > 0 && o.within(from+i, from+lo-1, s.Before); lo-- {
-		}
+	if o.spec.Rows {
+		lo, hi = o.rowFrame(i, n)
+	} else {
+		lo, hi = o.lower(from, i, n, first, last), o.upper(from, i, n, first, last)
 	}
-	switch {
-	case s.After == 0:
-		hi = last[i] + 1
-	case s.After > 0:
-		for hi = last[i] + 1; hi < n && o.within(from+i, from+hi, s.After); hi++ {
-		}
+	return lo, max(lo, hi)
+}
+
+func (o *BatchOver) rowFrame(i, n int) (lo, hi int) {
+	s := &o.spec
+	before, after := int(min(s.Before, int64(n))), int(min(s.After, int64(n)))
+	if s.Ahead {
+		before = -before
+	}
+	if s.Short {
+		after = -after
+	}
+	lo, hi = 0, n
+	if s.Before >= 0 {
+		lo = min(max(i-before, 0), n)
+	}
+	if s.After >= 0 {
+		hi = min(max(i+after+1, 0), n)
 	}
 	return lo, hi
 }
 
-// within reports whether the order's column differs by at most dist between two rows; NULL is near NULL only.
-func (o *BatchOver) within(a, b int, dist int64) bool {
+// lower gives where a frame by distance begins.
+func (o *BatchOver) lower(from, i, n int, first, last []int) int {
+	s, at := &o.spec, 0
+	switch {
+	case s.Ahead:
+		for at = last[i] + 1; at < n && o.within(from+i, from+at, s.Before, true); at++ {
+		}
+	case s.Before >= 0:
+		at = first[i]
+		for s.Before > 0 && at > 0 && o.within(from+i, from+at-1, s.Before, false) {
+			at--
+		}
+	}
+	return at
+}
+
+// upper gives where a frame by distance ends.
+func (o *BatchOver) upper(from, i, n int, first, last []int) int {
+	s, at := &o.spec, n
+	switch {
+	case s.Short:
+		for at = first[i]; at > 0 && o.within(from+i, from+at-1, s.After, true); at-- {
+		}
+	case s.After >= 0:
+		at = last[i] + 1
+		for s.After > 0 && at < n && o.within(from+i, from+at, s.After, false) {
+			at++
+		}
+	}
+	return at
+}
+
+// within reports whether the order's column differs by at most dist between two rows, or by less; NULL is near NULL only.
+func (o *BatchOver) within(a, b int, dist int64, less bool) bool {
 	c := o.rows.cols[o.spec.Order[0].Column]
 	x, y := o.perm[a], o.perm[b]
 	if c.Null(x) || c.Null(y) {
 		return c.Null(x) && c.Null(y)
 	}
-	switch c.Phys() {
-	case types.PhysFloat:
-		d := c.Flt[x] - c.Flt[y]
-		return d <= float64(dist) && -d <= float64(dist)
-	case types.PhysInt:
-		p, q := c.Int[x], c.Int[y]
-		if k := c.Type.Kind; k == types.Timestamp || k == types.TimestampLTZ {
-			p, q = floorDiv(p, 1000), floorDiv(q, 1000)
-		}
-		return max(p, q) <= add(min(p, q), dist)
+	if c.Phys() == types.PhysFloat {
+		d := math.Abs(c.Flt[x] - c.Flt[y])
+		return d < float64(dist) || !less && d == float64(dist)
 	}
-	return millis(c, x) <= add(millis(c, y), dist) && millis(c, y) <= add(millis(c, x), dist)
+	var p, q int64
+	switch c.Type.Kind {
+	case types.Timestamp, types.TimestampLTZ:
+		p, q = millis(c, x), millis(c, y)
+	case types.Date:
+		p, q = c.Int[x]*24*hour, c.Int[y]*24*hour
+	case types.Decimal:
+		p, q = c.Int[x], c.Int[y]
+		if one := int64(types.Pow10(c.Type.Scale).Lo); dist > math.MaxInt64/one {
+			dist = math.MaxInt64
+		} else {
+			dist *= one
+		}
+	default:
+		p, q = c.Int[x], c.Int[y]
+	}
+	if less {
+		dist--
+	}
+	return max(p, q) <= add(min(p, q), dist)
 }
