@@ -58,7 +58,7 @@ func newOperator(s *opSpec) (op.Operator, error) {
 			Retract: updates(in()),
 		}
 		if n.Early == nil && n.Late == nil { // each result once, at its window's end
-			return op.NewWindowAggregate(spec), nil
+			return inTime(s, op.NewWindowAggregate(spec), n.Window.Column, n.Window.Rowtime), nil
 		}
 		return op.NewFiringAggregate(spec, op.Firing{
 			Early: n.Early, Late: n.Late, Lateness: n.Lateness, UpdateBefore: n.Mode.Has(types.UpdateBefore),
@@ -97,11 +97,12 @@ func newOperator(s *opSpec) (op.Operator, error) {
 			Ordinality: n.Ordinality, Cond: n.Cond,
 		}), nil
 	case *plan.Match:
-		return op.NewMatch(op.Matching{
+		rowtime := in().Fields[n.Order[0].Column].Type.Attr != types.Proctime
+		return inTime(s, op.NewMatch(op.Matching{
 			In: in().Fields, Out: n.Fields, Keys: n.Keys, Order: sortKeys(n.Order), Variables: n.Variables, Columns: n.Columns,
-			Rowtime:  in().Fields[n.Order[0].Column].Type.Attr != types.Proctime,
+			Rowtime:  rowtime,
 			Measures: n.Measures, Skip: n.Skip, SkipTo: n.SkipTo, SkipName: n.SkipName, Within: n.Within,
-		}), nil
+		}), n.Order[0].Column, rowtime), nil
 	case *plan.TemporalSort:
 		return op.NewTemporalSort(in().Fields, sortKeys(n.Keys)), nil
 	case *plan.OverAggregate:
@@ -164,6 +165,14 @@ func newOperator(s *opSpec) (op.Operator, error) {
 		return op.NewLimit(n.Offset, n.Limit), nil
 	}
 	return nil, fmt.Errorf("%s is not supported yet", construct(s.node))
+}
+
+// inTime puts the rows of batch mode in order in front of an operator that works by event time.
+func inTime(s *opSpec, o op.Operator, column int, rowtime bool) op.Operator {
+	if !s.batch || !rowtime {
+		return o
+	}
+	return op.NewInTime(o, s.node.Base().Inputs[0].Base().Fields, column)
 }
 
 // Runs tells why a node cannot be run, nil if it can. The planner refuses plans with such nodes.

@@ -222,3 +222,44 @@ func BenchmarkIntervalJoin(b *testing.B) {
 		})
 	}
 }
+
+// A pattern of three variables over 1,000 keys: each row is looked at once, a third of them end a match.
+func BenchmarkMatch(b *testing.B) {
+	v := &expr.Col{Index: 0, T: types.Of(types.BigInt)}
+	cond := func(op string, n int64) expr.Expr {
+		x, err := expr.NewCall(op, []expr.Expr{v, expr.NewConst(types.IntDatum(n), types.Of(types.BigInt))}, expr.Pos{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		return x
+	}
+	f := fieldsOf("k bigint!, v bigint!, ts rowtime!")
+	op := NewMatch(Matching{
+		In: f, Out: fieldsOf("k bigint!, last bigint"), Keys: []int{0}, Order: []SortKey{{Column: 2}}, Rowtime: true,
+		Variables: []expr.MatchVariable{{Name: "A", Min: 1, Max: 1, Cond: cond("<", 50)}, {Name: "B", Min: 0, Max: -1, Cond: cond(">=", 50)}, {Name: "C", Min: 1, Max: 1, Cond: cond("<", 50)}},
+		Columns:   []expr.MatchColumn{{Of: []int{2}, Column: 1, Type: v.T}}, Measures: []expr.Expr{v},
+		Skip: expr.SkipPastLastRow,
+	})
+	if err := op.Open(benchContext(b)); err != nil {
+		b.Fatal(err)
+	}
+	const n = 200
+	bs, wms := timedBatches(f, 1000, n, 100, 0)
+	seed := random(9)
+	for _, batch := range bs {
+		for i := range batch.Cols[1].Int {
+			batch.Cols[1].Int[i] = seed.next(100)
+		}
+	}
+	span := int64(n * types.BatchRows / 100)
+	perRow(b, func(i int) error {
+		k := i / types.BatchRows % n
+		if i >= n*types.BatchRows {
+			shiftTimes(bs[k].Cols[2], span)
+		}
+		if err := op.Process(0, bs[k]); err != nil {
+			return err
+		}
+		return op.Watermark(0, wms[k]+int64(i/types.BatchRows/n)*span)
+	})
+}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"runnel/expr"
+	"runnel/state"
 	"runnel/types"
 )
 
@@ -33,7 +34,8 @@ func spilling(t testing.TB, o Operator, in [][]*types.Batch, memory int64) (rows
 	t.Helper()
 	out, count := &gathered{}, new(Counter)
 	ctx := &Context{Ctx: context.Background(), Name: "Op[1]", Out: out, Of: 1, Env: &expr.Env{Zone: time.UTC, Now: time.Now, Batch: true},
-		MaxParallelism: 128, Counter: func(string) *Counter { return count }}
+		MaxParallelism: 128, Counter: func(string) *Counter { return count }, Now: time.Now, WakeAt: func(int64) {},
+		State: state.NewKeyed(state.Config{Groups: state.RangeOf(0, 1, 128)})}
 	dir := t.TempDir()
 	if memory > 0 {
 		ctx.Spill = Spill{Memory: memory, Create: func() (SpillFile, error) { return os.CreateTemp(dir, "") }}
@@ -59,6 +61,9 @@ func spilling(t testing.TB, o Operator, in [][]*types.Batch, memory int64) (rows
 	}
 	for input := range in {
 		if err := o.(Ender).EndInput(input); err != nil {
+			t.Fatal(err)
+		}
+		if err := o.Watermark(input, types.MaxWatermark); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -173,6 +178,49 @@ func TestSpill(t *testing.T) {
 		})
 	}
 }
+
+// Windows and patterns of batch mode see the rows in the order of their times, on disk or not.
+func TestInTimeSpill(t *testing.T) {
+	_, w := windowRig(t, "k string, v int, ts rowtime", 1, Window{Kind: Hop, Size: 10_000, Slide: 5000}, "COUNT", "SUM v")
+	_, m := matchRig(t, "rowtime", 0, matchVar(t, "LOW", 1, 1, 0, 250), matchVar(t, "HIGH", 1, -1, 250, 500), matchVar(t, "END", 1, 1, 0, 250))
+	session := *w
+	session.Window = Window{Kind: Session, Column: 2, Size: 3000, Rowtime: true}
+	var in []*types.Batch
+	seed := random(5)
+	for range 20 {
+		b := types.NewBatch(w.In)
+		for range types.BatchRows {
+			appendWords(t, b, types.Insert, []string{fmt.Sprint("key-", seed.next(50)), fmt.Sprint(seed.next(500)), fmt.Sprint(seed.next(1 << 40))})
+		}
+		in = append(in, b)
+	}
+	for _, c := range []struct {
+		name string
+		make func() Operator
+	}{
+		{"window", func() Operator { return NewWindowAggregate(*w) }},
+		{"session", func() Operator { return NewWindowAggregate(session) }},
+		{"match", func() Operator { return NewMatch(*m) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inTime := func() Operator { return NewInTime(c.make(), w.In, 2) }
+			want, none := spilling(t, atEnd{c.make()}, [][]*types.Batch{in}, 0)
+			kept, _ := spilling(t, inTime(), [][]*types.Batch{in}, 0)
+			got, spilled := spilling(t, inTime(), [][]*types.Batch{in}, 64<<10)
+			if none != 0 || spilled == 0 || len(want) < 1000 {
+				t.Errorf("%d late rows, %d bytes on disk, %d rows", none, spilled, len(want))
+			}
+			if !maps.Equal(bagOf(got), bagOf(want)) || !maps.Equal(bagOf(kept), bagOf(want)) {
+				t.Errorf("%d rows with disk, %d without, %d in another order, not the same", len(got), len(kept), len(want))
+			}
+		})
+	}
+}
+
+// atEnd is an operator that does nothing of its own at the end of input.
+type atEnd struct{ Operator }
+
+func (atEnd) EndInput(int) error { return nil }
 
 // brokenFile is a file on a disk that is full.
 type brokenFile struct{ SpillFile }
