@@ -106,7 +106,11 @@ func watermarkKernel(c *compiler, call *Call) (Eval, error) {
 		if c.env.Watermark != nil {
 			w = c.env.Watermark()
 		}
+		marks := b.Marks
 		for _, i := range sel {
+			for len(marks) > 0 && marks[0].Pos <= i { // it lies before this row
+				w, marks = max(w, marks[0].Time), marks[1:]
+			}
 			if w == types.MinWatermark {
 				out.null(i)
 			} else {
