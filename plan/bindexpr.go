@@ -507,7 +507,8 @@ func (p *planning) unknownFunction(e *sql.FuncCall, args []expr.Expr) error {
 		return refuse(nameError, e, "%s operator may only occur in an aggregate query", callName(e)).Cure("It stands beside GROUP BY.")
 	case "SOURCE_WATERMARK":
 		return refuse(tableError, e, "SOURCE_WATERMARK() is a declarative marker function and doesn't have concrete runtime implementation. "+
-			"It can only be used as a single expression in WATERMARK FOR clause.")
+			"It can only be used as a single expression in WATERMARK FOR clause.").
+			Cure("No connector here makes watermarks of its own: write one as an expression, as in WATERMARK FOR ts AS ts - INTERVAL '5' SECOND.")
 	}
 	if e.NoParens {
 		return refuse(nameError, e, "Column '%s' not found in any table", e.Name.Dotted()).Cure("There are no users and no sessions of theirs here.")

@@ -208,7 +208,7 @@ func (p *planning) finishSink(s *Sink, keys *keyTable) error {
 	shuffle := s.Materialize
 	switch p.Config.Get("table.exec.sink.keyed-shuffle") {
 	case "AUTO":
-		shuffle = shuffle || s.Parallelism > 1 && mode != types.InsertOnly
+		shuffle = shuffle || s.Parallelism > 1 // rows that are only inserted may share a key, too: the last one counts
 	case "FORCE":
 		shuffle = true
 	}
