@@ -141,6 +141,9 @@ func (j *Job) cancelNow() {
 	j.quitOnce.Do(func() { close(j.quit) })
 	j.mu.Lock()
 	a := j.current
+	if j.state == JobRunning && !j.suspend.Load() {
+		j.enter(JobCancelling) // before the tasks have ended, which may take a while
+	}
 	j.mu.Unlock()
 	if a != nil {
 		a.cancel(ErrCanceled)
@@ -160,6 +163,11 @@ func (j *Job) quitting() bool {
 func (j *Job) set(s JobState) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.enter(s)
+}
+
+// enter enters a state; j.mu is held.
+func (j *Job) enter(s JobState) {
 	j.state = s
 	j.times[s] = j.cluster.clock.Now()
 }
@@ -281,12 +289,12 @@ func (j *Job) attempt() error {
 		j.checkpoints.restored(RestoreStats{ID: restored.cp.ID, At: j.cluster.clock.Now(), Savepoint: restored.cp.Savepoint, Path: restored.name})
 	}
 	j.set(JobRunning)
+	if j.quitting() {
+		j.cancelNow() // asked for just before
+	}
 	err := a.execute()
 	if err != nil && !j.quitting() {
 		j.note(newFailure(j.cluster.clock.Now(), a.culprit, err))
-	}
-	if j.quitting() {
-		j.set(JobCancelling)
 	}
 	return err
 }
