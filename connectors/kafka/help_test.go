@@ -331,6 +331,7 @@ type scan struct {
 	reader connectors.Reader
 	wake   chan struct{}
 	live   map[string]bool
+	gauges map[string]func() int64
 	err    error
 }
 
@@ -341,12 +342,14 @@ func (r *rig) scan(t *connectors.Table, columns []int, restored ...connectors.Sp
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	s := &scan{r: r, src: src, wake: make(chan struct{}, 1), live: map[string]bool{}}
+	s := &scan{r: r, src: src, wake: make(chan struct{}, 1), live: map[string]bool{}, gauges: map[string]func() int64{}}
 	if s.enum, err = src.Enumerate(testEnv(r.t)); err != nil {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(func() { s.close() })
-	if s.reader, err = src.Read(testEnv(r.t), func() {
+	env := testEnv(r.t)
+	env.Metrics = func(name string, value func() int64) { s.gauges[name] = value }
+	if s.reader, err = src.Read(env, func() {
 		select {
 		case s.wake <- struct{}{}:
 		default:

@@ -3,6 +3,7 @@ package kafka
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"runnel/connectors"
 )
@@ -34,8 +35,9 @@ type reader struct {
 
 // partition is one split that is being read.
 type partition struct {
-	split // of the task's goroutine, but topicPartition and stop are never changed
-	chunk *chunk
+	split    // of the task's goroutine, but topicPartition and stop are never changed
+	chunk    *chunk
+	consumed atomic.Int64 // offset of the last record given, -1 before the first; for whoever looks at metrics
 
 	// Under reader.mu.
 	chunks  []*chunk
@@ -99,7 +101,12 @@ func (r *reader) Assign(splits []connectors.Split) error {
 		if err != nil {
 			return err
 		}
-		added = append(added, &partition{split: s, next: s.offset, limit: r.lim.partition, lost: lostNew})
+		p := &partition{split: s, next: s.offset, limit: r.lim.partition, lost: lostNew}
+		p.consumed.Store(max(s.offset-1, -1))
+		if r.env.Metrics != nil {
+			r.env.Metrics(fmt.Sprintf("KafkaSourceReader.topic.%s.partition.%d.currentOffset", p.topic, p.partition), p.consumed.Load)
+		}
+		added = append(added, p)
 	}
 	r.parts = append(r.parts, added...)
 	r.mu.Lock()
@@ -200,6 +207,9 @@ func (r *reader) decode(p *partition) (connectors.Polled, error) {
 		}
 		p.chunk.data.pass()
 		p.advance(rec.offset + 1)
+	}
+	if p.offset > 0 {
+		p.consumed.Store(p.offset - 1)
 	}
 	if p.finished() {
 		polled := r.finish(p)
