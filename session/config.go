@@ -46,6 +46,9 @@ func jobConfig(c *catalog.Config) exec.JobConfig {
 	if _, set := c.Lookup("slot.request.timeout"); set {
 		cfg.SlotTimeout = c.Duration("slot.request.timeout")
 	}
+	if !c.Bool("execution.buffer-timeout.enabled") {
+		cfg.BufferTimeout = -1
+	}
 	if n := c.Int("table.exec.resource.default-parallelism"); n > 0 {
 		cfg.Parallelism = n
 	}

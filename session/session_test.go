@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"runnel/catalog"
 	"runnel/connectors"
@@ -111,5 +112,29 @@ func TestInitScriptsStartNoJob(t *testing.T) {
 		if err != nil && !strings.HasPrefix(err.Error(), catalog.UnsupportedOp+": Unsupported statement for configuring session:"+stmt) {
 			t.Errorf("%s: %v", stmt, err)
 		}
+	}
+}
+
+// TestJobConfig: what a job keeps of the session's options.
+func TestJobConfig(t *testing.T) {
+	c := catalog.NewConfig()
+	set := func(key, value string) {
+		t.Helper()
+		if _, err := c.Set(key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := jobConfig(c); got.Parallelism != 1 || got.SlotTimeout != 0 || got.BufferTimeout != 100*time.Millisecond {
+		t.Errorf("by default %+v", got)
+	}
+	set("parallelism.default", "3")
+	set("slot.request.timeout", "5000")
+	if got := jobConfig(c); got.Parallelism != 3 || got.SlotTimeout != 5*time.Second {
+		t.Errorf("parallelism %d, slot timeout %s", got.Parallelism, got.SlotTimeout)
+	}
+	set("table.exec.resource.default-parallelism", "2")
+	set("execution.buffer-timeout.enabled", "false")
+	if got := jobConfig(c); got.Parallelism != 2 || got.BufferTimeout >= 0 {
+		t.Errorf("parallelism %d, buffer timeout %s", got.Parallelism, got.BufferTimeout)
 	}
 }
