@@ -32,8 +32,9 @@ const usageText = `runnel: Flink SQL in one binary
   runnel                      the shell
   runnel -f a.sql [-f b.sql]  run scripts in one session, stay until their jobs end
   runnel demo                 a join of two Kafka topics, exactly once, stopped and rescaled, on the embedded broker
-  runnel list [-a]            jobs of a running runnel (or of any Flink REST server: -m host:port)
-  runnel savepoint JOB [DIR]  write a savepoint
+  runnel list [-r] [-s] [-a]  jobs of a running runnel (or of any Flink REST server: -m host:port)
+  runnel savepoint JOB [DIR]  write a savepoint; savepoint -d PATH removes one
+  runnel checkpoint JOB       take a checkpoint now
   runnel stop [--savepoint DIR] [--drain] JOB
   runnel cancel JOB
 

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -213,21 +214,26 @@ func (p *process) openCluster() (*exec.Cluster, error) {
 	return p.cluster, p.clusterErr
 }
 
-// openREST listens on rest.port, or a free port when that is taken; a busy port fails no script.
+// openREST listens on the first of its ports that is free, or on any when all are taken; a busy port fails no script.
 func (p *process) openREST() error {
 	host := p.config.Get("rest.bind-address")
 	if host == "" {
 		host = "localhost"
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort(host, fmt.Sprint(p.config.Int("rest.port"))))
-	if err != nil {
-		p.log.Info("REST port is taken", "cause", err)
-		if l, err = net.Listen("tcp", net.JoinHostPort(host, "0")); err != nil {
-			p.term.Notice("[NOTE] no REST port: " + err.Error())
-			return nil
+	var l net.Listener
+	var err error
+	for _, port := range append(restPorts(p.config), 0) {
+		if l, err = net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port))); err == nil {
+			break
 		}
+		p.log.Info("REST port is taken", "cause", err)
 	}
-	p.server = web.New(web.Options{Cluster: p.cluster, Config: p.config, Log: p.log, Version: version})
+	if err != nil {
+		p.term.Notice("[NOTE] no REST port: " + err.Error())
+		return nil
+	}
+	p.server = web.New(web.Options{Cluster: p.cluster, Config: p.config, Log: p.log, Version: version,
+		Logs: []string{p.dir.file("runnel.log"), p.dir.file("output.log")}})
 	p.server.Serve(l)
 	p.address = l.Addr().String()
 	b, err := json.Marshal(map[string]any{"address": l.Addr().String(), "pid": os.Getpid()})
@@ -238,6 +244,30 @@ func (p *process) openREST() error {
 		p.term.Notice("[NOTE] runnel list, savepoint, stop and cancel will not find this process: " + err.Error())
 	}
 	return nil
+}
+
+// restPorts gives the ports of rest.bind-port, e.g. 8081,50100-50200, else rest.port.
+func restPorts(c *catalog.Config) []int {
+	text, set := c.Lookup("rest.bind-port")
+	if !set {
+		return []int{c.Int("rest.port")}
+	}
+	var ports []int
+	for _, part := range strings.Split(text, ",") {
+		from, to, ok := strings.Cut(strings.TrimSpace(part), "-")
+		if !ok {
+			to = from
+		}
+		a, err1 := strconv.ParseUint(from, 10, 16)
+		b, err2 := strconv.ParseUint(to, 10, 16)
+		if err1 != nil || err2 != nil {
+			continue // refused when it was set
+		}
+		for n := a; n <= b; n++ {
+			ports = append(ports, int(n))
+		}
+	}
+	return ports
 }
 
 // writeFile replaces a file in one step.

@@ -24,7 +24,7 @@ const restFile = "rest.json"
 
 // remoteCommands are the subcommands that talk to a running process over its REST port.
 var remoteCommands = map[string]func(*remote, []string) error{
-	"list": (*remote).list, "cancel": (*remote).cancel, "savepoint": (*remote).savepoint, "stop": (*remote).stop,
+	"list": (*remote).list, "cancel": (*remote).cancel, "savepoint": (*remote).savepoint, "checkpoint": (*remote).checkpoint, "stop": (*remote).stop,
 }
 
 // remote is a client of a JobManager's REST interface, ours or Flink's.
@@ -202,10 +202,18 @@ func (r *remote) job(word string) (string, error) {
 }
 
 func (r *remote) list(args []string) error {
-	var all bool
-	if _, err := r.parse("list [-a]", args, func(s *flag.FlagSet) { s.BoolVar(&all, "a", false, "") }, 0); err != nil {
+	var running, scheduled, all bool
+	if _, err := r.parse("list [-r] [-s] [-a]", args, func(s *flag.FlagSet) {
+		s.BoolVar(&running, "r", false, "")
+		s.BoolVar(&scheduled, "s", false, "")
+		s.BoolVar(&all, "a", false, "")
+	}, 0); err != nil {
 		return err
 	}
+	if all || !running && !scheduled {
+		running, scheduled = true, true
+	}
+	fmt.Fprintln(r.out, "Waiting for response...")
 	jobs, err := r.jobs()
 	if err != nil {
 		return err
@@ -227,8 +235,12 @@ func (r *remote) list(args []string) error {
 		}
 		fmt.Fprintln(r.out, strings.Repeat("-", 62))
 	}
-	section("------------------ Running/Restarting Jobs -------------------", "No running jobs.", "RUNNING RESTARTING FAILING CANCELLING")
-	section("----------------------- Scheduled Jobs -----------------------", "No scheduled jobs.", "CREATED INITIALIZING")
+	if running {
+		section("------------------ Running/Restarting Jobs -------------------", "No running jobs.", "RUNNING RESTARTING FAILING CANCELLING")
+	}
+	if scheduled {
+		section("----------------------- Scheduled Jobs -----------------------", "No scheduled jobs.", "CREATED INITIALIZING")
+	}
 	if all {
 		section("---------------------- Terminated Jobs -----------------------", "No terminated jobs.", "FINISHED CANCELED FAILED")
 	}
@@ -252,9 +264,16 @@ func (r *remote) cancel(args []string) error {
 }
 
 func (r *remote) savepoint(args []string) error {
-	words, err := r.parse("savepoint JOB [DIR]", args, nil, 2)
+	var dispose bool
+	words, err := r.parse("savepoint JOB [DIR], or savepoint -d PATH", args, func(s *flag.FlagSet) {
+		s.BoolVar(&dispose, "d", false, "")
+		s.BoolVar(&dispose, "dispose", false, "")
+	}, 2)
 	if err != nil {
 		return err
+	}
+	if dispose {
+		return r.dispose(words[0])
 	}
 	if words[0], err = r.job(words[0]); err != nil {
 		return err
@@ -266,10 +285,11 @@ func (r *remote) savepoint(args []string) error {
 		}
 	}
 	fmt.Fprintf(r.out, "Triggering savepoint for job %s.\nWaiting for response...\n", words[0])
-	path, err := r.trigger(words[0], "savepoints", body)
+	done, err := r.trigger("/jobs/"+url.PathEscape(words[0])+"/savepoints", "", body)
 	if err != nil {
 		return err
 	}
+	path := done.Location
 	fmt.Fprintf(r.out, "Savepoint completed. Path: %s\nResume from it with: SET 'execution.state-recovery.path' = '%s';\n", path, path)
 	return nil
 }
@@ -296,41 +316,79 @@ func (r *remote) stop(args []string) error {
 		}
 	}
 	fmt.Fprintf(r.out, "Triggering stop-with-savepoint for job %s.\nWaiting for response...\n", words[0])
-	path, err := r.trigger(words[0], "stop", body)
+	job := "/jobs/" + url.PathEscape(words[0])
+	done, err := r.trigger(job+"/stop", job+"/savepoints", body)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(r.out, "Savepoint completed. Path: %s\n", path)
+	fmt.Fprintf(r.out, "Savepoint completed. Path: %s\n", done.Location)
 	return nil
 }
 
-// trigger starts an asynchronous operation and polls until it ends; it gives the savepoint's path.
-func (r *remote) trigger(job, what string, body any) (string, error) {
-	job = url.PathEscape(job)
+// dispose removes a savepoint.
+func (r *remote) dispose(path string) error {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(r.out, "Disposing savepoint '%s'.\nWaiting for response...\n", path)
+	if _, err := r.trigger("/savepoint-disposal", "", map[string]any{"savepoint-path": path}); err != nil {
+		return err
+	}
+	fmt.Fprintf(r.out, "Savepoint '%s' disposed.\n", path)
+	return nil
+}
+
+func (r *remote) checkpoint(args []string) error {
+	words, err := r.parse("checkpoint JOB", args, nil, 1)
+	if err != nil {
+		return err
+	}
+	if words[0], err = r.job(words[0]); err != nil {
+		return err
+	}
+	fmt.Fprintf(r.out, "Triggering checkpoint for job %s.\nWaiting for response...\n", words[0])
+	done, err := r.trigger("/jobs/"+url.PathEscape(words[0])+"/checkpoints", "", map[string]any{"checkpointType": "CONFIGURED", "triggerId": nil})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(r.out, "Checkpoint %d for job %s completed.\n", done.Checkpoint, words[0])
+	return nil
+}
+
+// triggered is what an asynchronous operation gave.
+type triggered struct {
+	Location   string
+	Checkpoint int64 `json:"checkpointId"`
+	Failure    *struct {
+		Trace string `json:"stack-trace"`
+	} `json:"failure-cause"`
+}
+
+// trigger starts an asynchronous operation and polls until it ends, below polls or else where it was started.
+func (r *remote) trigger(path, polls string, body any) (triggered, error) {
 	var id struct {
 		Request string `json:"request-id"`
 	}
-	if err := r.call("POST", "/jobs/"+job+"/"+what, body, &id); err != nil {
-		return "", err
+	if err := r.call("POST", path, body, &id); err != nil {
+		return triggered{}, err
+	}
+	if polls == "" {
+		polls = path
 	}
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		var s struct {
 			Status    struct{ ID string }
-			Operation struct {
-				Location string
-				Failure  *struct {
-					Trace string `json:"stack-trace"`
-				} `json:"failure-cause"`
-			}
+			Operation triggered
 		}
-		if err := r.call("GET", "/jobs/"+job+"/savepoints/"+id.Request, struct{}{}, &s); err != nil {
-			return "", err
+		if err := r.call("GET", polls+"/"+id.Request, struct{}{}, &s); err != nil {
+			return triggered{}, err
 		}
 		if s.Status.ID == "COMPLETED" {
 			if f := s.Operation.Failure; f != nil {
-				return "", said(f.Trace)
+				return triggered{}, said(f.Trace)
 			}
-			return s.Operation.Location, nil
+			return s.Operation, nil
 		}
 		time.Sleep(wait)
 	}

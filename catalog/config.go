@@ -3,6 +3,7 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"sort"
 	"strconv"
 	"strings"
@@ -56,9 +57,7 @@ func (c *Config) store(name, value string, base bool) (notes []string, err error
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 	k := KeyOf(name)
 	if k == nil {
-		if note := unknownKey(name); note != "" {
-			notes = append(notes, note)
-		}
+		notes = append(notes, unknownKey(name))
 	} else {
 		if k.Effect == Refused {
 			return nil, Errorf(ValidationError, "The option '%s' is not supported: %s.", name, k.Doc)
@@ -78,11 +77,13 @@ func (c *Config) store(name, value string, base bool) (notes []string, err error
 	return notes, nil
 }
 
-// unknownKey words the warning for a key that is in no table; "" for one that is known by its prefix.
+const noEffect = "has no effect here"
+
+// unknownKey words the warning for a key that is in no table.
 func unknownKey(name string) string {
 	for _, p := range configPrefixes {
 		if strings.HasPrefix(name, p) {
-			return ""
+			return fmt.Sprintf("'%s' %s.", name, noEffect)
 		}
 	}
 	all := make([]string, 0, len(keysByName))
@@ -108,8 +109,12 @@ func (k *ConfigKey) check(name, value string) (kept string, notes []string, err 
 			notes = append(notes, fmt.Sprintf("'%s' is no option of Flink: '%s' is set.", name, k.Key))
 		}
 	}
-	if k.Effect == Accepted {
-		notes = append(notes, fmt.Sprintf("'%s' has no effect here.", name))
+	if k.Effect == Accepted && !strings.EqualFold(value, k.Default) {
+		why := ""
+		if k.Doc != "" {
+			why = ": " + k.Doc
+		}
+		notes = append(notes, fmt.Sprintf("'%s' %s%s.", name, noEffect, why))
 	}
 	if value == "" && k.Kind != connectors.StringOption && k.Kind != connectors.ListOption {
 		if k.Default == "" {
@@ -219,6 +224,10 @@ func (k *ConfigKey) checkText(value string) (kept string, notes []string, err er
 		}
 	case "state.backend.type":
 		return backend(value)
+	case "rest.bind-port":
+		if !portRanges.MatchString(value) {
+			return value, nil, Errorf(ArgumentError, "'%s' is no port, range or list of them: 8081,50100-50200.", value)
+		}
 	case "restart-strategy.type":
 		switch value {
 		case "", "none", "off", "disable", "fixed-delay", "fixeddelay", "failure-rate", "failurerate", "exponential-delay", "exponentialdelay":
@@ -228,6 +237,8 @@ func (k *ConfigKey) checkText(value string) (kept string, notes []string, err er
 	}
 	return value, nil, nil
 }
+
+var portRanges = regexp.MustCompile(`^\s*\d{1,5}(-\d{1,5})?(\s*,\s*\d{1,5}(-\d{1,5})?)*\s*$`)
 
 // backend maps Flink's state backends to the two there are.
 func backend(value string) (kept string, notes []string, err error) {

@@ -52,12 +52,20 @@ func (c *Config) load(name string, text []byte) (notes []string, err error) {
 		keys = append(keys, k)
 	}
 	sort.Strings(keys)
+	var idle []string // keys without effect: a configuration of Flink has many
 	for _, k := range keys {
 		more, err := c.SetBase(k, yamlText(values[k]))
 		if err != nil {
 			return notes, fmt.Errorf("reading %s: line %d: %s: %w", name, values[k].Line, k, err)
 		}
+		if len(more) == 1 && strings.Contains(more[0], noEffect) {
+			idle = append(idle, k)
+			continue
+		}
 		notes = append(notes, more...)
+	}
+	if len(idle) > 0 {
+		notes = append(notes, fmt.Sprintf("%s: these options %s: %s", name, strings.Replace(noEffect, "has", "have", 1), strings.Join(idle, ", ")))
 	}
 	return notes, nil
 }

@@ -370,3 +370,15 @@ func (a *attempt) bounded() bool {
 	}
 	return true
 }
+
+// DisposeSavepoint removes a savepoint from disk. A checkpoint is refused: it goes with its job.
+func DisposeSavepoint(path string) error {
+	m, err := state.ReadMetadata(path)
+	if err != nil {
+		return fmt.Errorf("disposing of a savepoint: %w", err)
+	}
+	if m.Savepoint == nil {
+		return fmt.Errorf("disposing of a savepoint: %s is a checkpoint, which its job drops when it is no longer needed", path)
+	}
+	return state.DeleteSavepoint(path)
+}

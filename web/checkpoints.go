@@ -112,36 +112,83 @@ func (s *Server) checkpointConfig(_ *http.Request, j *exec.Job) (int, any, error
 	}, nil
 }
 
-func (s *Server) checkpointDetail(r *http.Request, j *exec.Job) (int, any, error) {
-	id, err := strconv.ParseInt(r.PathValue("checkpoint"), 10, 64)
-	if err != nil {
-		return 0, nil, badRequest("Bad request, could not parse parameters: Cannot resolve path parameter (checkpointid) from value %q.", r.PathValue("checkpoint"))
+// checkpoint finds the checkpoint that a call is about.
+func (s *Server) checkpoint(h func(*http.Request, *exec.CheckpointStats) (int, any, error)) jobHandler {
+	return func(r *http.Request, j *exec.Job) (int, any, error) {
+		id, err := strconv.ParseInt(r.PathValue("checkpoint"), 10, 64)
+		if err != nil {
+			return 0, nil, badRequest("Bad request, could not parse parameters: Cannot resolve path parameter (checkpointid) from value %q.", r.PathValue("checkpoint"))
+		}
+		recent := j.Checkpoints().Recent
+		for i := range recent {
+			if recent[i].ID == id {
+				return h(r, &recent[i])
+			}
+		}
+		return 0, nil, notFound("Could not find checkpointing statistics for checkpoint %d.", id)
 	}
-	h := j.Checkpoints()
-	for i := range h.Recent {
-		c := &h.Recent[i]
-		if c.ID != id {
+}
+
+func (s *Server) checkpointDetail(_ *http.Request, c *exec.CheckpointStats) (int, any, error) {
+	o := checkpointObject(c)
+	tasks := object{}
+	for k := range c.Vertices {
+		tasks[c.Vertices[k].Vertex] = vertexCheckpoint(c, &c.Vertices[k])
+	}
+	o["tasks"] = tasks
+	return http.StatusOK, o, nil
+}
+
+// vertexCheckpoint is a vertex's part of a checkpoint.
+func vertexCheckpoint(c *exec.CheckpointStats, v *exec.VertexCheckpoint) object {
+	acked, all := v.Acked()
+	var size, full int64
+	var last time.Time
+	for _, t := range v.Subtasks {
+		size, full = size+t.Size, full+t.FullSize
+		if t.Acked.After(last) {
+			last = t.Acked
+		}
+	}
+	return object{"id": c.ID, "status": c.Status.String(), "latest_ack_timestamp": ms(last), "checkpointed_size": size,
+		"state_size": full, "end_to_end_duration": max(0, last.Sub(c.Trigger).Milliseconds()), "alignment_buffered": 0, "processed_data": 0,
+		"persisted_data": 0, "num_subtasks": all, "num_acknowledged_subtasks": acked}
+}
+
+// checkpointSubtasks tells what the subtasks of a vertex did for a checkpoint.
+func (s *Server) checkpointSubtasks(r *http.Request, c *exec.CheckpointStats) (int, any, error) {
+	for k := range c.Vertices {
+		v := &c.Vertices[k]
+		if v.Vertex != r.PathValue("vertex") {
 			continue
 		}
-		o := checkpointObject(c)
-		tasks := object{}
-		for k := range c.Vertices {
-			v := &c.Vertices[k]
-			acked, all := v.Acked()
-			var size, full int64
-			var last time.Time
-			for _, t := range v.Subtasks {
-				size, full = size+t.Size, full+t.FullSize
-				if t.Acked.After(last) {
-					last = t.Acked
-				}
+		o := vertexCheckpoint(c, v)
+		values := map[string][]int64{}
+		list := []object{}
+		for i, t := range v.Subtasks {
+			if t.Acked.IsZero() {
+				list = append(list, object{"className": "pending", "index": i, "status": "pending_or_failed"})
+				continue
 			}
-			tasks[v.Vertex] = object{"id": c.ID, "status": c.Status.String(), "latest_ack_timestamp": ms(last), "checkpointed_size": size,
-				"state_size": full, "end_to_end_duration": max(0, last.Sub(c.Trigger).Milliseconds()), "alignment_buffered": 0, "processed_data": 0,
-				"persisted_data": 0, "num_subtasks": all, "num_acknowledged_subtasks": acked}
+			took := max(0, t.Acked.Sub(c.Trigger).Milliseconds())
+			for name, n := range map[string]int64{"checkpointed_size": t.Size, "state_size": t.FullSize, "end_to_end_duration": took,
+				"sync": t.Sync.Milliseconds(), "async": t.Async.Milliseconds(), "alignment": t.Alignment.Milliseconds(), "start_delay": t.StartDelay.Milliseconds()} {
+				values[name] = append(values[name], n)
+			}
+			list = append(list, object{"className": "completed", "index": i, "status": "completed", "ack_timestamp": ms(t.Acked),
+				"end_to_end_duration": took, "checkpointed_size": t.Size, "state_size": t.FullSize,
+				"checkpoint":  object{"sync": t.Sync.Milliseconds(), "async": t.Async.Milliseconds()},
+				"alignment":   object{"buffered": 0, "processed": 0, "persisted": 0, "duration": t.Alignment.Milliseconds()},
+				"start_delay": t.StartDelay.Milliseconds(), "unaligned_checkpoint": false, "aborted": false})
 		}
-		o["tasks"] = tasks
+		none := spread(nil)
+		o["summary"] = object{"checkpointed_size": spread(values["checkpointed_size"]), "state_size": spread(values["state_size"]),
+			"end_to_end_duration": spread(values["end_to_end_duration"]),
+			"checkpoint_duration": object{"sync": spread(values["sync"]), "async": spread(values["async"])},
+			"alignment":           object{"buffered": none, "processed": none, "persisted": none, "duration": spread(values["alignment"])},
+			"start_delay":         spread(values["start_delay"])}
+		o["subtasks"] = list
 		return http.StatusOK, o, nil
 	}
-	return 0, nil, notFound("Could not find checkpointing statistics for checkpoint %d.", id)
+	return 0, nil, notFound("JobVertex %s not found", r.PathValue("vertex"))
 }

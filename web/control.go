@@ -83,6 +83,35 @@ func (s *Server) triggerStop(r *http.Request, j *exec.Job) (int, any, error) {
 	})
 }
 
+// disposals is where operations of dispose stand in place of a job's.
+const disposals = "savepoint-disposal"
+
+// dispose removes a savepoint.
+func (s *Server) dispose(r *http.Request) (int, any, error) {
+	var req struct {
+		Path string `json:"savepoint-path"`
+	}
+	if err := read(r, &req); err != nil {
+		return 0, nil, err
+	}
+	if req.Path == "" {
+		return 0, nil, badRequest("Field savepoint-path must not be omitted.")
+	}
+	status, body, err := s.ops.begin(disposals, func(context.Context, *operation) error { return exec.DisposeSavepoint(req.Path) })
+	if err == nil {
+		status = http.StatusOK // 202 for all others
+	}
+	return status, body, err
+}
+
+func (s *Server) pollDisposal(r *http.Request) (int, any, error) {
+	op, ok := s.ops.find(disposals, r.PathValue("trigger"))
+	if !ok {
+		return 0, nil, notFound("There is no savepoint disposal with triggerId=%s.", r.PathValue("trigger"))
+	}
+	return http.StatusOK, pollAnswer(op, object{}), nil
+}
+
 func (s *Server) savepointDir(given string) (string, error) {
 	if given != "" {
 		return given, nil
@@ -115,8 +144,7 @@ func pollAnswer(op operation, result object) object {
 	case !op.done:
 		return object{"status": object{"id": "IN_PROGRESS"}, "operation": nil}
 	case op.err != nil:
-		cause := object{"class": "java.util.concurrent.CompletionException", "stack-trace": op.err.Error() + "\n\tat runnel", "serialized-throwable": ""}
-		return object{"status": object{"id": "COMPLETED"}, "operation": object{"failure-cause": cause}}
+		return object{"status": object{"id": "COMPLETED"}, "operation": object{"failure-cause": failureObject(op.err)}}
 	}
 	return object{"status": object{"id": "COMPLETED"}, "operation": result}
 }

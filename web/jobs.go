@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,7 +18,7 @@ func (s *Server) config(*http.Request) (int, any, error) {
 	return http.StatusOK, object{
 		"refresh-interval": s.opts.Config.Int("web.refresh-interval"), "timezone-name": name, "timezone-offset": offset * 1000,
 		"flink-version": flinkVersion, "flink-revision": "runnel " + s.opts.Version,
-		"features": object{"web-submit": false, "web-cancel": true, "web-rescale": false, "web-history": false},
+		"features": object{"web-submit": false, "web-cancel": s.opts.Config.Bool("web.cancel.enable"), "web-rescale": false, "web-history": false},
 	}, nil
 }
 
@@ -209,11 +210,59 @@ func (s *Server) jobConfig(_ *http.Request, j *exec.Job) (int, any, error) {
 	}}, nil
 }
 
-func (s *Server) jobExceptions(_ *http.Request, j *exec.Job) (int, any, error) {
+// jobAccumulators: statements of SQL have none.
+func (s *Server) jobAccumulators(*http.Request, *exec.Job) (int, any, error) {
+	return http.StatusOK, object{"job-accumulators": []object{}, "user-task-accumulators": []object{}, "serialized-user-task-accumulators": object{}}, nil
+}
+
+// executionResult says how a job has ended.
+func (s *Server) executionResult(_ *http.Request, j *exec.Job) (int, any, error) {
+	d := j.Details()
+	if !d.State.Terminal() {
+		return http.StatusOK, object{"status": object{"id": "IN_PROGRESS"}}, nil
+	}
+	status := map[exec.JobState]string{exec.JobFinished: "SUCCEEDED", exec.JobFailed: "FAILED", exec.JobCanceled: "CANCELED"}[d.State]
+	if status == "" {
+		status = "UNKNOWN"
+	}
+	result := object{"id": d.ID, "application-status": status, "accumulator-results": object{}, "net-runtime": d.End.Sub(d.Start).Milliseconds()}
+	if d.State == exec.JobFailed && d.Err != nil {
+		result["failure-cause"] = failureObject(d.Err)
+	}
+	return http.StatusOK, object{"status": object{"id": "COMPLETED"}, "job-execution-result": result}, nil
+}
+
+func failureObject(err error) object {
+	return object{"class": "java.util.concurrent.CompletionException", "stack-trace": err.Error() + "\n\tat runnel", "serialized-throwable": ""}
+}
+
+// resources lists the parallelism of the vertices, which does not change while a job runs.
+func (s *Server) resources(_ *http.Request, j *exec.Job) (int, any, error) {
+	o := object{}
+	for _, v := range j.Details().Vertices {
+		o[v.ID] = object{"parallelism": object{"lowerBound": v.Parallelism, "upperBound": v.Parallelism}}
+	}
+	return http.StatusOK, o, nil
+}
+
+func (s *Server) rescale(*http.Request, *exec.Job) (int, any, error) {
+	return 0, nil, &httpError{http.StatusServiceUnavailable, "org.apache.flink.runtime.rest.handler.RestHandlerException",
+		"The parallelism of a running job cannot be changed. Stop it with a savepoint, set parallelism.default and execution.state-recovery.path, and start it again."}
+}
+
+func (s *Server) jobExceptions(r *http.Request, j *exec.Job) (int, any, error) {
 	d := j.Details()
 	entries, all := []object{}, []object{}
 	var root, at any
-	for i := len(d.Failures) - 1; i >= 0; i-- {
+	most := len(d.Failures)
+	if text := r.URL.Query().Get("maxExceptions"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			return 0, nil, badRequest("Bad request, could not parse parameters: maxExceptions is %q, want a number.", text)
+		}
+		most = min(most, n)
+	}
+	for i := len(d.Failures) - 1; i >= len(d.Failures)-most; i-- {
 		f := d.Failures[i]
 		text := f.Err.Error()
 		if f.Stack != "" {
@@ -228,8 +277,8 @@ func (s *Server) jobExceptions(_ *http.Request, j *exec.Job) (int, any, error) {
 		}
 		entries = append(entries, object{"exceptionName": fmt.Sprintf("%T", f.Err), "stacktrace": text, "timestamp": ms(f.At),
 			"failureLabels": object{}, "taskName": task, "concurrentExceptions": []object{}})
-		all = append(all, object{"exception": text, "task": task, "location": "(unassigned)", "endpoint": "(unassigned)", "timestamp": ms(f.At), "taskManagerId": "local"})
+		all = append(all, object{"exception": text, "task": task, "location": "(unassigned)", "endpoint": "(unassigned)", "timestamp": ms(f.At), "taskManagerId": managerID})
 	}
-	return http.StatusOK, object{"root-exception": root, "timestamp": at, "all-exceptions": all, "truncated": false,
-		"exceptionHistory": object{"entries": entries, "truncated": false}}, nil
+	return http.StatusOK, object{"root-exception": root, "timestamp": at, "all-exceptions": all, "truncated": most < len(d.Failures),
+		"exceptionHistory": object{"entries": entries, "truncated": most < len(d.Failures)}}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -29,38 +30,35 @@ type rest struct {
 	url     string
 	cluster *exec.Cluster
 	config  *catalog.Config
-	job     string
+	session *session.Session
+	job     string // the newest
 	dir     string
 }
 
 func newRest(t *testing.T) *rest {
 	r := &rest{t: t, dir: t.TempDir(), config: catalog.NewConfig()}
 	r.cluster = exec.New(exec.Options{Slots: 4, Dir: r.dir})
-	s := session.New(session.Options{
-		Catalog: catalog.New(), Config: r.config, Connectors: []connectors.Connector{datagen.Connector(), blackhole.Connector()},
+	r.session = session.New(session.Options{
+		Catalog: catalog.New(), Config: r.config, Connectors: []connectors.Connector{datagen.Connector(), blackhole.Connector(), slow()},
 		Cluster: func() (*exec.Cluster, error) { return r.cluster, nil },
 	})
-	for _, text := range []string{
+	r.run(
 		"SET 'parallelism.default' = '2'",
 		"SET 'my.secret.password' = 'open sesame'",
 		"CREATE TABLE src (k INT, v INT) WITH ('connector' = 'datagen', 'rows-per-second' = '1000', 'fields.k.max' = '9', 'fields.k.min' = '0')",
 		"CREATE TABLE snk (k INT, c BIGINT) WITH ('connector' = 'blackhole')",
 		"INSERT INTO snk SELECT k, COUNT(*) FROM src GROUP BY k",
-	} {
-		res, err := s.Execute(context.Background(), text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if res.JobID != "" {
-			r.job = res.JobID
-		}
+	)
+	log := filepath.Join(r.dir, "runnel.log")
+	if err := os.WriteFile(log, []byte("hello\n"), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	l, err := net.Listen("tcp", "localhost:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.url = "http://" + l.Addr().String()
-	server := web.New(web.Options{Cluster: r.cluster, Config: r.config, Log: slog.New(slog.DiscardHandler), Version: "test"})
+	server := web.New(web.Options{Cluster: r.cluster, Config: r.config, Log: slog.New(slog.DiscardHandler), Version: "test", Logs: []string{log}})
 	server.Serve(l)
 	t.Cleanup(func() {
 		if err := errors.Join(server.Close(), r.cluster.Close(context.Background())); err != nil {
@@ -68,6 +66,20 @@ func newRest(t *testing.T) *rest {
 		}
 	})
 	return r
+}
+
+// run executes statements.
+func (r *rest) run(statements ...string) {
+	r.t.Helper()
+	for _, text := range statements {
+		res, err := r.session.Execute(context.Background(), text)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if res.JobID != "" {
+			r.job = res.JobID
+		}
+	}
 }
 
 // call gives the status and the answer.

@@ -26,11 +26,13 @@ type Options struct {
 	Config  *catalog.Config
 	Log     *slog.Logger
 	Version string
+	Logs    []string // files that can be read as logs
 }
 
 // Server answers REST calls. Every path may have the prefix /v1.
 type Server struct {
 	opts  Options
+	began time.Time
 	http  http.Server
 	ops   operations
 	serve sync.WaitGroup
@@ -38,7 +40,7 @@ type Server struct {
 
 // New makes a server that does not listen yet.
 func New(o Options) *Server {
-	s := &Server{opts: o}
+	s := &Server{opts: o, began: time.Now()}
 	s.ops.init()
 	s.http = http.Server{Handler: s.routes(), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn)}
@@ -97,40 +99,111 @@ type handler func(r *http.Request) (status int, body any, err error)
 
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
-	for pattern, h := range map[string]handler{
-		"GET /config":                                      s.config,
-		"GET /overview":                                    s.overview,
-		"GET /jobmanager/config":                           s.processConfig,
-		"GET /jobs":                                        s.jobs,
-		"GET /jobs/overview":                               s.jobsOverview,
-		"GET /jobs/{job}":                                  s.job(s.jobDetail),
-		"GET /jobs/{job}/plan":                             s.job(s.jobPlan),
-		"GET /jobs/{job}/status":                           s.job(s.jobStatus),
-		"GET /jobs/{job}/config":                           s.job(s.jobConfig),
-		"GET /jobs/{job}/exceptions":                       s.job(s.jobExceptions),
-		"GET /jobs/{job}/checkpoints":                      s.job(s.checkpoints),
-		"GET /jobs/{job}/checkpoints/config":               s.job(s.checkpointConfig),
-		"GET /jobs/{job}/checkpoints/details/{checkpoint}": s.job(s.checkpointDetail),
-		"GET /jobs/{job}/checkpoints/{trigger}":            s.job(s.pollCheckpoint),
-		"GET /jobs/{job}/savepoints/{trigger}":             s.job(s.pollSavepoint),
-		"POST /jobs/{job}/checkpoints":                     s.job(s.triggerCheckpoint),
-		"POST /jobs/{job}/savepoints":                      s.job(s.triggerSavepoint),
-		"POST /jobs/{job}/stop":                            s.job(s.triggerStop),
-		"PATCH /jobs/{job}":                                s.job(s.cancel),
-		"GET /jobs/{job}/yarn-cancel":                      s.job(s.cancel),
-		"GET /jobs/{job}/vertices/{vertex}":                s.vertex(s.vertexDetail),
-		"GET /jobs/{job}/vertices/{vertex}/backpressure":   s.vertex(s.backpressure),
-		"GET /jobs/{job}/vertices/{vertex}/watermarks":     s.vertex(s.watermarks),
-		"GET /jobs/{job}/vertices/{vertex}/metrics":        s.vertex(s.vertexMetrics),
-	} {
-		method, path, _ := strings.Cut(pattern, " ")
-		mux.HandleFunc(method+" "+path, s.wrap(h))
-		mux.HandleFunc(method+" /v1"+path, s.wrap(h))
+	for _, calls := range []map[string]handler{s.managerCalls(), s.jobCalls(), s.vertexCalls()} {
+		for pattern, h := range calls {
+			both(mux, pattern, s.wrap(h))
+		}
+	}
+	for _, at := range [...]string{"/jobmanager", "/taskmanagers/" + managerID} {
+		both(mux, "GET "+at+"/log", s.logFile)
+		both(mux, "GET "+at+"/logs/{file}", s.logFile)
+		both(mux, "GET "+at+"/stdout", s.stdout)
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, notFound("Unable to load requested file %s.", r.URL.Path))
 	})
 	return mux
+}
+
+// both takes a pattern as it is, and with the version of the interface in front.
+func both(mux *http.ServeMux, pattern string, h http.HandlerFunc) {
+	method, path, _ := strings.Cut(pattern, " ")
+	mux.HandleFunc(method+" "+path, h)
+	mux.HandleFunc(method+" /v1"+path, h)
+}
+
+// managerCalls are about the process.
+func (s *Server) managerCalls() map[string]handler {
+	return map[string]handler{
+		"GET /config":                             s.config,
+		"GET /overview":                           s.overview,
+		"GET /jobmanager/config":                  s.processConfig,
+		"GET /jobmanager/environment":             s.environment,
+		"GET /jobmanager/logs":                    s.logs,
+		"GET /jobmanager/metrics":                 s.managerMetrics,
+		"GET /jobmanager/thread-dump":             s.threadDump,
+		"GET /taskmanagers":                       s.taskManagers,
+		"GET /taskmanagers/metrics":               s.managersMetrics,
+		"GET /taskmanagers/{manager}":             manager(s.taskManager),
+		"GET /taskmanagers/{manager}/logs":        manager(s.logs),
+		"GET /taskmanagers/{manager}/metrics":     manager(s.managerMetrics),
+		"GET /taskmanagers/{manager}/thread-dump": manager(s.threadDump),
+		"GET /jobs":                               s.jobs,
+		"GET /jobs/overview":                      s.jobsOverview,
+		"GET /jobs/metrics":                       s.jobsMetrics,
+		"POST /savepoint-disposal":                s.dispose,
+		"GET /savepoint-disposal/{trigger}":       s.pollDisposal,
+	}
+}
+
+// jobCalls are about a job.
+func (s *Server) jobCalls() map[string]handler {
+	calls := map[string]handler{}
+	for pattern, h := range map[string]jobHandler{
+		"GET /jobs/{job}":                                                    s.jobDetail,
+		"PATCH /jobs/{job}":                                                  s.cancel,
+		"GET /jobs/{job}/yarn-cancel":                                        s.cancel,
+		"GET /jobs/{job}/plan":                                               s.jobPlan,
+		"GET /jobs/{job}/status":                                             s.jobStatus,
+		"GET /jobs/{job}/config":                                             s.jobConfig,
+		"GET /jobs/{job}/exceptions":                                         s.jobExceptions,
+		"GET /jobs/{job}/accumulators":                                       s.jobAccumulators,
+		"GET /jobs/{job}/execution-result":                                   s.executionResult,
+		"GET /jobs/{job}/metrics":                                            s.jobMetrics,
+		"GET /jobs/{job}/resource-requirements":                              s.resources,
+		"PUT /jobs/{job}/resource-requirements":                              s.rescale,
+		"PATCH /jobs/{job}/rescaling":                                        s.rescale,
+		"GET /jobs/{job}/checkpoints":                                        s.checkpoints,
+		"GET /jobs/{job}/checkpoints/config":                                 s.checkpointConfig,
+		"GET /jobs/{job}/checkpoints/details/{checkpoint}":                   s.checkpoint(s.checkpointDetail),
+		"GET /jobs/{job}/checkpoints/details/{checkpoint}/subtasks/{vertex}": s.checkpoint(s.checkpointSubtasks),
+		"GET /jobs/{job}/checkpoints/{trigger}":                              s.pollCheckpoint,
+		"GET /jobs/{job}/savepoints/{trigger}":                               s.pollSavepoint,
+		"POST /jobs/{job}/checkpoints":                                       s.triggerCheckpoint,
+		"POST /jobs/{job}/savepoints":                                        s.triggerSavepoint,
+		"POST /jobs/{job}/stop":                                              s.triggerStop,
+	} {
+		calls[pattern] = s.job(h)
+	}
+	return calls
+}
+
+// vertexCalls are about a vertex of a job, or about one of its subtasks.
+func (s *Server) vertexCalls() map[string]handler {
+	calls := map[string]handler{}
+	for pattern, h := range map[string]vertexHandler{
+		"":                       s.vertexDetail,
+		"/subtasktimes":          s.subtaskTimes,
+		"/taskmanagers":          s.vertexManagers,
+		"/backpressure":          s.backpressure,
+		"/watermarks":            s.watermarks,
+		"/flamegraph":            s.flamegraph,
+		"/accumulators":          s.vertexAccumulators,
+		"/subtasks/accumulators": s.subtasksAccumulators,
+		"/metrics":               s.vertexMetrics,
+		"/subtasks/metrics":      s.subtasksMetrics,
+	} {
+		calls["GET /jobs/{job}/vertices/{vertex}"+pattern] = s.vertex(h)
+	}
+	for pattern, h := range map[string]func(*http.Request, *exec.SubtaskDetails) (int, any, error){
+		"":                                 s.subtaskDetail,
+		"/metrics":                         s.subtaskMetrics,
+		"/attempts/{attempt}":              s.subtaskDetail,
+		"/attempts/{attempt}/accumulators": s.subtaskAccumulators,
+	} {
+		calls["GET /jobs/{job}/vertices/{vertex}/subtasks/{subtask}"+pattern] = s.subtask(h)
+	}
+	return calls
 }
 
 func (s *Server) wrap(h handler) http.HandlerFunc {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"runnel/exec"
@@ -13,19 +12,23 @@ import (
 func (s *Server) vertexDetail(_ *http.Request, v *exec.VertexDetails) (int, any, error) {
 	now := time.Now()
 	subtasks := []object{}
-	for _, t := range v.Subtasks {
-		spent := object{}
-		for st, d := range t.Spent {
-			spent[st.String()] = d.Milliseconds()
-		}
-		subtasks = append(subtasks, object{
-			"subtask": t.Subtask, "status": t.State.String(), "attempt": t.Attempt, "host": "localhost", "endpoint": "localhost",
-			"start-time": ms(t.Start), "end-time": ms(t.End), "duration": duration(t.Start, t.End, now),
-			"metrics": ioMetrics(&t.Metrics), "taskmanager-id": "local", "status-duration": spent, "start_time": ms(t.Start),
-		})
+	for i := range v.Subtasks {
+		subtasks = append(subtasks, subtaskObject(&v.Subtasks[i], now))
 	}
 	return http.StatusOK, object{"id": v.ID, "name": v.Name, "parallelism": v.Parallelism, "maxParallelism": 128, "now": ms(now),
 		"subtasks": subtasks, "aggregated": object{"metrics": object{}, "status-duration": object{}}}, nil
+}
+
+func subtaskObject(t *exec.SubtaskDetails, now time.Time) object {
+	spent := object{}
+	for st, d := range t.Spent {
+		spent[st.String()] = d.Milliseconds()
+	}
+	return object{
+		"subtask": t.Subtask, "status": t.State.String(), "attempt": t.Attempt, "host": "localhost", "endpoint": "localhost",
+		"start-time": ms(t.Start), "end-time": ms(t.End), "duration": duration(t.Start, t.End, now),
+		"metrics": ioMetrics(&t.Metrics), "taskmanager-id": managerID, "status-duration": spent, "start_time": ms(t.Start),
+	}
 }
 
 // level names a share of backpressured time.
@@ -62,50 +65,78 @@ func (s *Server) watermarks(_ *http.Request, v *exec.VertexDetails) (int, any, e
 	return http.StatusOK, list, nil
 }
 
-// vertexMetrics lists the names of metrics, or with get= their values.
-func (s *Server) vertexMetrics(r *http.Request, v *exec.VertexDetails) (int, any, error) {
-	values := map[string]string{}
-	var names []string
-	put := func(name string, val string) {
-		if _, ok := values[name]; !ok {
-			names = append(names, name)
+// subtask answers a call about one subtask.
+func (s *Server) subtask(h func(*http.Request, *exec.SubtaskDetails) (int, any, error)) handler {
+	return s.vertex(func(r *http.Request, v *exec.VertexDetails) (int, any, error) {
+		n, err := strconv.Atoi(r.PathValue("subtask"))
+		if err != nil {
+			return 0, nil, badRequest("Bad request, could not parse parameters: Cannot resolve path parameter (subtaskindex) from value %q.", r.PathValue("subtask"))
 		}
-		values[name] = val
-	}
-	for _, t := range v.Subtasks {
-		p, m := strconv.Itoa(t.Subtask)+".", t.Metrics
-		num := func(name string, n int64) { put(p+name, strconv.FormatInt(n, 10)) }
-		real := func(name string, x float64) { put(p+name, strconv.FormatFloat(x, 'f', -1, 64)) }
-		num("numRecordsIn", m.RecordsIn)
-		num("numRecordsOut", m.RecordsOut)
-		real("numRecordsInPerSecond", m.RecordsInRate)
-		real("numRecordsOutPerSecond", m.RecordsOutRate)
-		real("busyTimeMsPerSecond", m.BusyMS)
-		real("idleTimeMsPerSecond", m.IdleMS)
-		real("backPressuredTimeMsPerSecond", m.BackpressuredMS)
-		num("currentInputWatermark", m.InputWatermark)
-		for _, o := range m.Operators {
-			op := strings.ReplaceAll(o.Name, " ", "_") + "."
-			num(op+"numRecordsIn", o.RecordsIn)
-			num(op+"numRecordsOut", o.RecordsOut)
-			num(op+"currentOutputWatermark", o.OutputWatermark)
-			for _, own := range o.Own {
-				num(op+own.Name, own.Value)
-			}
+		if n < 0 || n >= len(v.Subtasks) {
+			return 0, nil, notFound("Invalid subtask index %d: vertex %s has %d.", n, v.ID, len(v.Subtasks))
 		}
+		t := &v.Subtasks[n]
+		if a := r.PathValue("attempt"); a != "" && a != strconv.Itoa(t.Attempt) {
+			return 0, nil, notFound("Attempt %s of subtask %d is not there any more: the present one is %d.", a, n, t.Attempt)
+		}
+		return h(r, t)
+	})
+}
+
+func (s *Server) subtaskDetail(_ *http.Request, t *exec.SubtaskDetails) (int, any, error) {
+	return http.StatusOK, subtaskObject(t, time.Now()), nil
+}
+
+// subtaskTimes says when each subtask entered its states.
+func (s *Server) subtaskTimes(_ *http.Request, v *exec.VertexDetails) (int, any, error) {
+	now := time.Now()
+	subtasks := []object{}
+	for i := range v.Subtasks {
+		t := &v.Subtasks[i]
+		at := object{}
+		for _, st := range taskStates {
+			at[st.String()] = max(0, ms(t.Times[st]))
+		}
+		subtasks = append(subtasks, object{"subtask": t.Subtask, "host": "localhost", "endpoint": "localhost",
+			"duration": duration(t.Start, t.End, now), "timestamps": at})
 	}
-	get := r.URL.Query().Get("get")
+	return http.StatusOK, object{"id": v.ID, "name": v.Name, "now": ms(now), "subtasks": subtasks}, nil
+}
+
+// vertexManagers sums a vertex up for the one task manager.
+func (s *Server) vertexManagers(_ *http.Request, v *exec.VertexDetails) (int, any, error) {
+	now := time.Now()
+	o := vertexObject(v, 0, now)
+	all := object{"host": "localhost", "endpoint": "localhost", "taskmanager-id": managerID, "status-counts": o["tasks"],
+		"aggregated": object{"metrics": object{}, "status-duration": object{}}}
+	for _, k := range [...]string{"status", "start-time", "end-time", "duration", "metrics"} {
+		all[k] = o[k]
+	}
+	return http.StatusOK, object{"id": v.ID, "name": v.Name, "now": ms(now), "taskmanagers": []object{all}}, nil
+}
+
+func (s *Server) vertexAccumulators(_ *http.Request, v *exec.VertexDetails) (int, any, error) {
+	return http.StatusOK, object{"id": v.ID, "user-accumulators": []object{}}, nil
+}
+
+func (s *Server) subtasksAccumulators(_ *http.Request, v *exec.VertexDetails) (int, any, error) {
 	list := []object{}
-	if get == "" {
-		for _, n := range names {
-			list = append(list, object{"id": n})
-		}
-		return http.StatusOK, list, nil
+	for i := range v.Subtasks {
+		list = append(list, accumulators(&v.Subtasks[i]))
 	}
-	for _, n := range strings.Split(get, ",") {
-		if v, ok := values[n]; ok {
-			list = append(list, object{"id": n, "value": v})
-		}
-	}
-	return http.StatusOK, list, nil
+	return http.StatusOK, object{"id": v.ID, "parallelism": v.Parallelism, "subtasks": list}, nil
+}
+
+func (s *Server) subtaskAccumulators(_ *http.Request, t *exec.SubtaskDetails) (int, any, error) {
+	return http.StatusOK, accumulators(t), nil
+}
+
+// accumulators of a subtask: statements of SQL have none.
+func accumulators(t *exec.SubtaskDetails) object {
+	return object{"subtask": t.Subtask, "attempt": t.Attempt, "host": "localhost", "endpoint": "localhost", "user-accumulators": []object{}}
+}
+
+// flamegraph says what Flink says when it is off, as it is by default.
+func (s *Server) flamegraph(*http.Request, *exec.VertexDetails) (int, any, error) {
+	return http.StatusOK, object{"endTimestamp": -2}, nil
 }
