@@ -25,6 +25,11 @@ type Connector struct {
 	WatermarkPushdown bool
 	// Nested: scans can deliver single fields of ROW columns (ScanRequest.Paths).
 	Nested bool
+	// Limits: scans of the table mind ScanRequest.Limit. nil for never.
+	Limits func(t *Table) bool
+	// Constant gives the columns, indexes into Table.Columns, whose value is the same for all rows of a split; scans mind
+	// ScanRequest.Keep. nil for none.
+	Constant func(t *Table) []int
 	// Metadata lists the metadata columns that can be declared, for the given table (formats may add some).
 	Metadata func(t *Table) []Metadata
 
@@ -100,6 +105,11 @@ type ScanRequest struct {
 	// Paths says of each of Columns which field of the ROW to deliver in its place, Whole for the column itself. nil is
 	// Whole for all, and always so for connectors that are not Nested.
 	Paths []int
+	// Limit is how many rows are wanted of each subtask, 0 for all. More do no harm.
+	Limit int64
+	// Keep says whether a split has to be read, by the values of its constant columns; nil when all have. Splits that are
+	// read without need do no harm.
+	Keep func(constant func(column int) (types.Datum, bool)) bool
 }
 
 // Whole is the path to a column itself.

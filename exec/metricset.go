@@ -28,6 +28,13 @@ func (s *metricSet) gauge(name string, f func() int64) {
 	s.values[name] = f
 }
 
+// drop forgets a metric.
+func (s *metricSet) drop(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.values, name)
+}
+
 // freeze keeps the present values and lets go of whoever gave them.
 func (s *metricSet) freeze() {
 	s.mu.Lock()

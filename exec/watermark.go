@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"sync/atomic"
 
 	"runnel/expr"
 	"runnel/plan"
@@ -39,8 +40,12 @@ type splitTime struct {
 	idle    bool
 	lastRow int64 // processing time in ms; time under back pressure does not count as silence
 	resting bool
-	since   int // rows since the last on-event watermark
+	since   int          // rows since the last on-event watermark
+	shown   atomic.Int64 // wm, for whoever looks at metrics
 }
+
+// splitMetric is the name of a split's watermark among the metrics.
+func splitMetric(id string) string { return "split." + id + ".watermark.currentWatermark" }
 
 func newWatermarks(s *sourceLoop, mark *plan.Watermark) *watermarks {
 	return &watermarks{
@@ -68,7 +73,12 @@ func (w *watermarks) nowMS() int64 { return w.s.t.run.clock.Now().UnixMilli() }
 
 // add takes a split in, with the watermark it had in a snapshot.
 func (w *watermarks) add(id string, wm int64) error {
-	w.splits[id] = &splitTime{id: id, wm: wm, lastRow: w.nowMS()}
+	sp := &splitTime{id: id, wm: wm, lastRow: w.nowMS()}
+	w.splits[id] = sp
+	if w.mark != nil {
+		sp.shown.Store(wm)
+		w.s.n.metrics.gauge(splitMetric(id), sp.shown.Load)
+	}
 	if err := w.setIdle(false); err != nil {
 		return err
 	}
@@ -93,6 +103,7 @@ func (w *watermarks) of(id string) int64 {
 // endSplit takes a split out: it no longer holds the others back.
 func (w *watermarks) endSplit(id string) {
 	delete(w.splits, id)
+	w.s.n.metrics.drop(splitMetric(id))
 	w.armEmit()
 }
 
@@ -181,6 +192,9 @@ func floorMillis(us int64) int64 {
 func (w *watermarks) emitted(id string) error {
 	if w.mark == nil {
 		return nil
+	}
+	if sp := w.splits[id]; sp != nil {
+		sp.shown.Store(sp.wm)
 	}
 	w.armEmit()
 	if w.mark.Idle > 0 {

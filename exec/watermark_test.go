@@ -55,7 +55,7 @@ func TestPeriodicWatermarks(t *testing.T) {
 	log := newProbeLog()
 	c := probedCluster(t, Options{Clock: clock}, log)
 	src := newMemSource(false).split("a-0", at(10)...).split("a-1", at(20)...)
-	submit(t, c, probed(src, periodic(200*time.Millisecond, time.Second)), JobConfig{})
+	j := submit(t, c, probed(src, periodic(200*time.Millisecond, time.Second)), JobConfig{})
 	log.await("0: 10")
 	log.await("0: 20")
 	src.settle()
@@ -87,6 +87,13 @@ func TestPeriodicWatermarks(t *testing.T) {
 	after(200*time.Millisecond, "; idle true")
 	give("a-0", 40, "; idle false; 40")
 	after(200*time.Millisecond, "; wm 40")
+	own := map[string]int64{}
+	for _, m := range j.Details().Vertices[0].Subtasks[0].Metrics.Operators[0].Own {
+		own[m.Name] = m.Value
+	}
+	if own["split.a-0.watermark.currentWatermark"] != 40 || own["split.a-1.watermark.currentWatermark"] != 30 {
+		t.Errorf("watermarks of the splits: %v", own)
+	}
 }
 
 // TestSubtaskWithoutSplitIsIdle: with one partition and four subtasks the watermark still moves, at once.

@@ -131,6 +131,12 @@ func (d *describer) scan(n *Scan) {
 		}
 		table += ", watermarkEmitStrategy=[" + emit + "]"
 	}
+	if n.filter != nil {
+		table += ", filter=[" + d.expr(n.filter) + "]"
+	}
+	if n.limit > 0 {
+		table += ", limit=[" + itoa(int(n.limit)) + "]"
+	}
 	d.add("table", table+"]")
 	d.add("fields", names(n.Fields))
 	if len(n.hints) > 0 {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"runnel/connectors"
 	"runnel/expr"
 	"runnel/types"
 )
@@ -36,6 +35,10 @@ func (p *planning) rewrite(root Node) (Node, error) {
 // physical completes a tree whose nodes are settled: names, sources, exchanges, changelog modes.
 func (p *planning) physical(root Node) (Node, error) {
 	root = pure(root, nameApart)
+	root, err := bottomUp(root, p.pushDown)
+	if err != nil {
+		return nil, err
+	}
 	if err := p.replanSources(root); err != nil {
 		return nil, err
 	}
@@ -153,7 +156,7 @@ func (p *planning) miniBatches(g *Graph) {
 	}
 }
 
-// replanSources asks connectors again, for the columns that are left.
+// replanSources asks connectors again, for the columns and rows that are left.
 func (p *planning) replanSources(root Node) error {
 	_, err := bottomUp(root, func(n Node) (Node, error) {
 		s, ok := n.(*Scan)
@@ -164,7 +167,11 @@ func (p *planning) replanSources(root Node) error {
 			return nil, refuseAt(s, "The table '%s' cannot be read, only looked up.", s.Table.Name).
 				Cure("Join it with FOR SYSTEM_TIME AS OF a PROCTIME() column of the other table.")
 		}
-		src, err := s.plan(connectors.ScanRequest{Table: s.Table, Columns: s.Columns, Paths: s.Paths})
+		req, err := s.request(p.env())
+		if err != nil {
+			return nil, err
+		}
+		src, err := s.plan(req)
 		if err != nil {
 			return nil, refuseAt(s, "%s", err)
 		}

@@ -76,7 +76,9 @@ type Scan struct {
 	plan   func(connectors.ScanRequest) (*connectors.Source, error)
 	source *connectors.Connector
 	hints  []catalog.Option
-	nested bool // connectors.Connector.Nested
+	nested bool      // connectors.Connector.Nested
+	limit  int64     // rows that are wanted, 0 for all
+	filter expr.Expr // what splits to read, over columns that are constant in each; nil for all
 }
 
 // identity is the same for scans that could be one.

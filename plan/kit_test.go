@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,7 +61,7 @@ func testConnectors() []connectors.Connector {
 	kafka := append(opts("topic", "topic-pattern", "properties.bootstrap.servers!", "properties.group.id", "scan.startup.mode", "format", "value.format", "key.format"),
 		connectors.Option{Key: "sink.parallelism", Kind: connectors.IntOption})
 	return []connectors.Connector{
-		{Name: "datagen", Options: append(opts("rows-per-second"), number), Source: func(r connectors.ScanRequest) (*connectors.Source, error) {
+		{Name: "datagen", Options: append(opts("rows-per-second"), number), Limits: func(*connectors.Table) bool { return true }, Source: func(r connectors.ScanRequest) (*connectors.Source, error) {
 			return source(types.InsertOnly, r.Table.Options["number-of-rows"] != "")
 		}},
 		{Name: "kafka", Options: kafka, Prefixes: []string{"properties."}, Formats: []string{"format", "value.format", "key.format"}, WatermarkPushdown: true,
@@ -97,6 +98,15 @@ func testConnectors() []connectors.Connector {
 			Source: func(connectors.ScanRequest) (*connectors.Source, error) { return source(types.InsertOnly, true) },
 			Lookup: func(connectors.LookupRequest) (connectors.Lookup, error) { return nil, errors.New("not in a test") }},
 		{Name: "filesystem", Options: opts("path!", "format"), Formats: []string{"format"},
+			Limits: func(t *connectors.Table) bool { return len(t.Partition) == 0 },
+			Constant: func(t *connectors.Table) (cols []int) {
+				for i, c := range t.Columns {
+					if slices.Contains(t.Partition, c.Name) {
+						cols = append(cols, i)
+					}
+				}
+				return cols
+			},
 			Source: func(connectors.ScanRequest) (*connectors.Source, error) { return source(types.InsertOnly, true) },
 			Sink: func(connectors.SinkRequest) (*connectors.Sink, error) {
 				return &connectors.Sink{Mode: types.InsertOnly}, nil

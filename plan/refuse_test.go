@@ -91,3 +91,18 @@ func TestTableAs(t *testing.T) {
 		t.Errorf("explicit columns: %v", err)
 	}
 }
+
+// TestUnboundedInBatch: a table without an end is refused in batch mode, one with an end is read.
+func TestUnboundedInBatch(t *testing.T) {
+	for _, c := range []struct{ sql, want string }{
+		{"SELECT id FROM orders", "Querying an unbounded table 'default_catalog.default_database.orders' in batch mode is not allowed. The table source is unbounded."},
+		{"SELECT id FROM orders /*+ OPTIONS('number-of-rows' = '5') */", ""},
+	} {
+		s := newSession(t)
+		s.must(refuseDDL + "; SET 'execution.runtime-mode' = 'batch'")
+		_, err := s.run(c.sql)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.sql, err, c.want)
+		}
+	}
+}

@@ -103,7 +103,10 @@ func digestNode(n Node) string {
 			b.WriteString("|where " + expr.Digest(n.Cond))
 		}
 	case *Scan:
-		fmt.Fprintf(&b, "|%v|%v|%v", n.Columns, n.Paths, n.Table.Options)
+		fmt.Fprintf(&b, "|%v|%v|%v|%d", n.Columns, n.Paths, n.Table.Options, n.limit)
+		if n.filter != nil {
+			b.WriteString("|where " + expr.Digest(n.filter))
+		}
 	case *Values:
 		for _, r := range n.Rows {
 			for _, e := range r {

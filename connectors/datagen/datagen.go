@@ -33,6 +33,7 @@ func Connector() connectors.Connector {
 		Name:    "datagen",
 		Doc:     "A source of made-up rows: random values or sequences, at a given rate.",
 		Options: []connectors.Option{rate, rows, parallelism, kind, minimum, maximum, maxPast, length, varLen, seqStart, seqEnd, nullRate},
+		Limits:  func(*connectors.Table) bool { return true },
 		Source:  plan,
 	}
 }
@@ -53,6 +54,9 @@ func plan(r connectors.ScanRequest) (*connectors.Source, error) {
 	limit, bounded, err := total(r.Table)
 	if err != nil {
 		return nil, err
+	}
+	if r.Limit > 0 && (!bounded || r.Limit < limit) {
+		limit, bounded = r.Limit, true
 	}
 	// Every column is checked, the delivered ones or not, so that a mistake shows whatever the query reads.
 	for _, f := range r.Table.Physical() {

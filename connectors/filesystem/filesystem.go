@@ -41,6 +41,8 @@ func Connector(formats func(string) (connectors.Format, bool)) connectors.Connec
 		Options:     []connectors.Option{path, format, monitor, pattern, statistics, defaultName, fileSize, parallelism},
 		Formats:     []string{format.Key},
 		Metadata:    func(*connectors.Table) []connectors.Metadata { return metadata },
+		Limits:      func(t *connectors.Table) bool { return len(t.Partition) == 0 },
+		Constant:    constantColumns,
 		Source:      f.source,
 		Lookup:      f.lookup,
 		Sink:        f.sink,

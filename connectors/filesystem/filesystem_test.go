@@ -221,6 +221,81 @@ func TestBadLineNamesItsPlace(t *testing.T) {
 	}
 }
 
+// TestReadsOnlyWhatIsWanted: files whose constant columns a filter rules out are not opened, and a limit ends the reading.
+func TestReadsOnlyWhatIsWanted(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir+"/k=a/1.txt", "one\ntwo\n")
+	write(t, dir+"/k=b/2.txt", "three\nfour\n")
+	write(t, dir+"/k=c/no.txt", "five\nsix\n")
+	tab := testTable(dir, connectors.Column{Name: "k", Type: types.String()}, connectors.Column{Name: "f", Type: types.String(), Metadata: "file.name"})
+	tab.Partition = []string{"k"}
+	if got := fmt.Sprint(constantColumns(tab)); got != "[1 2]" {
+		t.Errorf("constant columns %s", got)
+	}
+	request := func(limit int64, keep func(k, f string) bool) connectors.ScanRequest {
+		r := connectors.ScanRequest{Table: tab, Columns: []int{0}, Limit: limit}
+		if keep != nil {
+			r.Keep = func(constant func(int) (types.Datum, bool)) bool {
+				k, _ := constant(1)
+				f, _ := constant(2)
+				if _, ok := constant(0); ok {
+					t.Error("the line is no constant")
+				}
+				return keep(k.S, f.S)
+			}
+		}
+		return r
+	}
+	for _, c := range []struct {
+		r    connectors.ScanRequest
+		want string
+	}{
+		{request(0, func(k, f string) bool { return k != "b" }), "[one two five six]"},
+		{request(0, func(k, f string) bool { return f == "2.txt" }), "[three four]"},
+		{request(0, func(k, f string) bool { return false }), "[]"},
+		{request(3, nil), "[one two three]"},
+		{request(2, nil), "[one two]"},
+		{request(9, nil), "[one two three four five six]"},
+	} {
+		src, err := connector().Source(c.r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := src.Enumerate(connectors.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		splits, err := e.Discover(context.Background(), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := src.Read(connectors.Env{}, func() {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Assign(splits); err != nil {
+			t.Fatal(err)
+		}
+		got := []string{}
+		for left := len(splits); left > 0; {
+			p, err := r.Poll()
+			if err != nil || p.Split == "" {
+				t.Fatalf("%v, %+v", err, p)
+			}
+			if p.Rows != nil {
+				got = append(got, p.Rows.Cols[0].Str[:p.Rows.Len]...)
+			}
+			if p.Ended {
+				left--
+			}
+		}
+		r.Close()
+		if fmt.Sprint(got) != c.want {
+			t.Errorf("got %v, want %s", got, c.want)
+		}
+	}
+}
+
 func TestPartitionsRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	tab := testTable(dir, connectors.Column{Name: "day", Type: types.Of(types.Date)}, connectors.Column{Name: "k", Type: types.String()})

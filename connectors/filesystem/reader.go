@@ -29,7 +29,8 @@ type reader struct {
 	pending []position
 	open    *lines
 	failed  error
-	most    int // rows per poll
+	most    int   // rows per poll
+	given   int64 // rows so far, for the request's limit
 }
 
 func (s *scan) read(env connectors.Env, _ func()) (connectors.Reader, error) {
@@ -69,6 +70,12 @@ func (r *reader) Poll() (connectors.Polled, error) {
 	if r.failed != nil {
 		return connectors.Polled{}, r.failed
 	}
+	if limit := r.request.Limit; limit > 0 {
+		if r.given >= limit {
+			return r.enough(), nil
+		}
+		r.most = int(min(int64(r.most), limit-r.given))
+	}
 	if r.open == nil {
 		if len(r.pending) == 0 {
 			return connectors.Polled{}, nil
@@ -89,6 +96,7 @@ func (r *reader) Poll() (connectors.Polled, error) {
 	if r.scratch.Len > 0 {
 		r.finish()
 		p.Rows = r.out
+		r.given += int64(r.out.Len)
 	}
 	if err != nil && p.Rows != nil {
 		r.failed, err = err, nil // the rows before the bad line first
@@ -98,6 +106,22 @@ func (r *reader) Poll() (connectors.Polled, error) {
 		r.open = nil
 	}
 	return p, err
+}
+
+// enough ends the splits that are left, one at a time: as many rows as are wanted have been given.
+func (r *reader) enough() connectors.Polled {
+	switch {
+	case r.open != nil:
+		id := r.open.pos.Path
+		r.open.close()
+		r.open = nil
+		return connectors.Polled{Split: id, Ended: true, More: true}
+	case len(r.pending) > 0:
+		id := r.pending[0].Path
+		r.pending = r.pending[1:]
+		return connectors.Polled{Split: id, Ended: true, More: true}
+	}
+	return connectors.Polled{}
 }
 
 // fill decodes lines until the batch is full or the file ends.

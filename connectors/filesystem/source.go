@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -95,12 +96,41 @@ func (e *enumerator) Discover(ctx context.Context, first bool) ([]connectors.Spl
 		return nil, fmt.Errorf("listing of %s: %w", e.dir, err)
 	}
 	sort.Strings(found)
-	splits := make([]connectors.Split, len(found))
-	for i, p := range found {
+	splits := make([]connectors.Split, 0, len(found))
+	for _, p := range found {
 		e.seen[p] = true
-		splits[i] = connectors.Split{ID: p, State: position{Path: p}.encode()}
+		wanted, err := e.wanted(p)
+		if err != nil {
+			return nil, err
+		}
+		if wanted {
+			splits = append(splits, connectors.Split{ID: p, State: position{Path: p}.encode()})
+		}
 	}
 	return splits, nil
+}
+
+// constantColumns are those that are the same for all lines of a file.
+func constantColumns(t *connectors.Table) []int {
+	var cols []int
+	for i, c := range t.Columns {
+		if c.Metadata != "" || slices.Contains(t.Partition, c.Name) {
+			cols = append(cols, i)
+		}
+	}
+	return cols
+}
+
+// wanted says whether the query needs any row of a file.
+func (s *scan) wanted(path string) (bool, error) {
+	if s.request.Keep == nil {
+		return true, nil
+	}
+	vals, err := s.constants(path)
+	if err != nil {
+		return false, err
+	}
+	return s.request.Keep(func(c int) (types.Datum, bool) { v, ok := vals[c]; return v, ok }), nil
 }
 
 func (e *enumerator) Interval() time.Duration { return e.every }

@@ -45,6 +45,8 @@ type rig struct {
 	batch bool
 	check Check
 	bag   bool // rows of one line may come in any order
+
+	counters map[string]*Counter // gets the operator's counters, nil when they do not matter
 }
 
 type step struct {
@@ -183,7 +185,7 @@ func (p *player) start(of int, snaps [][]byte, from *state.Restored) {
 			Now:     func() time.Time { return time.UnixMilli(p.now) },
 			WakeAt:  func(ms int64) { s.wake = min(s.wake, ms) },
 			Wake:    func() {},
-			Counter: func(string) *Counter { return new(Counter) },
+			Counter: p.metric,
 			Gauge:   func(string, func() int64) {},
 			Env:     p.env(),
 		}
@@ -200,6 +202,15 @@ func (p *player) start(of int, snaps [][]byte, from *state.Restored) {
 			p.t.Fatal(err)
 		}
 	}
+}
+
+// metric makes a counter, which the rig may ask for.
+func (p *player) metric(name string) *Counter {
+	c := new(Counter)
+	if p.counters != nil {
+		p.counters[name] = c
+	}
+	return c
 }
 
 func (p *player) env() *expr.Env {
