@@ -254,6 +254,10 @@ func TestCancel(t *testing.T) {
 		}
 	}
 	r.until("/jobs/:job/status", "status", is("CANCELED"))
+	// A button of Flink's page calls another path.
+	if status, v := r.call("GET", "/jobs/:job/yarn-cancel", ""); status != http.StatusAccepted {
+		t.Errorf("by the other path: %d %v", status, v)
+	}
 	_, v := r.call("GET", "/overview", "")
 	if at(v, "jobs-cancelled") != 1.0 || at(v, "slots-available") != 4.0 {
 		t.Errorf("overview: %v", v)
