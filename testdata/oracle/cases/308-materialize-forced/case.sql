@@ -1,0 +1,7 @@
+-- 308 a materializer where none is needed
+
+SET 'table.exec.sink.upsert-materialize' = 'FORCE';
+CREATE TABLE t (id INT, k STRING, g STRING, v INT, PRIMARY KEY (id) NOT ENFORCED) WITH (
+  'connector' = 'filesystem', 'path' = '${DIR}/t.json', 'format' = 'debezium-json');
+CREATE TABLE s (id INT, k STRING, v INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'print', 'print-identifier' = 's');
+INSERT INTO s SELECT id, k, v FROM t;
