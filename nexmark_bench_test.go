@@ -22,6 +22,7 @@ import (
 	"runnel/connectors/filesystem"
 	"runnel/connectors/nexmark"
 	"runnel/exec"
+	"runnel/internal/cputime"
 	"runnel/session"
 	"runnel/sql"
 )
@@ -154,28 +155,20 @@ func measureNexmark(b *testing.B, l nexmarkLimit) nexmarkCost {
 	run := newNexmarkRun(b, dir, count.connector(nexmark.Connector()), blackhole.Connector())
 	defer run.cluster.Close(context.Background())
 	runtime.GC()
-	start := cpuTime(b)
+	start := cputime.Process()
 	job := run.execute(b, text)
 	stop := count.checkpoints(job)
 	if err := job.Wait(context.Background()); err != nil {
 		b.Fatal(err)
 	}
 	stop()
-	c.cpu = cpuTime(b) - start
+	c.cpu = cputime.Process() - start
 	for _, k := range job.Checkpoints().Recent { // the very last holds what is left at the end of the input
 		c.state = max(c.state, k.FullSize)
 	}
 	c.live = count.live
 	c.generator = count.alone(b)
 	return c
-}
-
-func cpuTime(b *testing.B) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // nexmarkRun is a cluster with a session that knows the tables of the benchmark.
@@ -316,7 +309,7 @@ func (s *countedSource) alone(b *testing.B) float64 {
 		b.Fatal(err)
 	}
 	events := min(s.events, 5_000_000)
-	start, made := cpuTime(b), int64(0)
+	start, made := cputime.Process(), int64(0)
 	for made < events {
 		p, err := r.Poll()
 		if err != nil || p.Rows == nil {
@@ -324,5 +317,5 @@ func (s *countedSource) alone(b *testing.B) float64 {
 		}
 		made += int64(p.Rows.Len)
 	}
-	return float64((cpuTime(b) - start).Nanoseconds()) / float64(made)
+	return float64((cputime.Process() - start).Nanoseconds()) / float64(made)
 }

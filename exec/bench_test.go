@@ -5,26 +5,16 @@ import (
 	"fmt"
 	"runtime"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
-	"unsafe"
 
 	"runnel/connectors"
 	"runnel/exec/op"
 	"runnel/expr"
+	"runnel/internal/cputime"
 	"runnel/plan"
 	"runnel/types"
 )
-
-// cpu is the processor time of the whole process, collector included.
-func cpu() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
 
 // benchFields are those of benchSource.
 var benchFields = append(kvFields[:len(kvFields):len(kvFields)], types.Field{Name: "s", Type: types.String()})
@@ -105,21 +95,11 @@ func (g *gapMeter) tick() {
 	if g.last == 0 {
 		runtime.LockOSThread()
 	}
-	now := threadCPU()
+	now := cputime.Thread()
 	if d := int64(now - g.last); g.last != 0 && d > g.max.Load() {
 		g.max.Store(d)
 	}
 	g.last = now
-}
-
-// threadCPU is the processor time of the calling thread. (What getrusage gives is up to a scheduler's tick old.)
-func threadCPU() time.Duration {
-	const clock = 3 // CLOCK_THREAD_CPUTIME_ID
-	var ts syscall.Timespec
-	if _, _, err := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clock, uintptr(unsafe.Pointer(&ts)), 0); err != 0 {
-		return 0
-	}
-	return time.Duration(ts.Nano())
 }
 
 type nullWriter struct{}
@@ -162,7 +142,7 @@ func BenchmarkPipelines(b *testing.B) {
 			var k graphKit
 			scan := k.add(&plan.Scan{Info: k.info("TableSourceScan", "src", benchFields), Table: &connectors.Table{Name: "c.d.t"}, Source: benchSource(rows, 1e6, c.par, nil)})
 			benchSink(&k, c.graph(&k, scan))
-			before := cpu()
+			before := cputime.Process()
 			for b.Loop() {
 				cl := New(Options{Slots: 8})
 				j, err := cl.Submit(context.Background(), k.graph(), JobConfig{Parallelism: c.par, BufferTimeout: 100 * time.Millisecond})
@@ -173,7 +153,7 @@ func BenchmarkPipelines(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(cpu()-before)/float64(b.N)/rows, "cpu-ns/row")
+			b.ReportMetric(float64(cputime.Process()-before)/float64(b.N)/rows, "cpu-ns/row")
 		})
 	}
 }

@@ -6,32 +6,22 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
+	"runnel/internal/cputime"
 	"runnel/types"
 )
-
-// cpu is the processor time that the process has used: benchmarks here report it instead of the wall clock.
-func cpu() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
 
 // benchRows runs f over full batches and reports nanoseconds of processor time per row.
 func benchRows(b *testing.B, f func()) {
 	b.ReportAllocs()
 	f()
 	b.ResetTimer()
-	start := cpu()
+	start := cputime.Process()
 	for range b.N {
 		f()
 	}
-	b.ReportMetric(float64(cpu()-start)/float64(b.N)/types.BatchRows, "cpu-ns/row")
+	b.ReportMetric(float64(cputime.Process()-start)/float64(b.N)/types.BatchRows, "cpu-ns/row")
 	b.ReportMetric(0, "ns/op")
 }
 

@@ -4,36 +4,16 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"syscall"
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"runnel/internal/cputime"
 	"runnel/types"
 )
 
-// cpu is the CPU time of the process. Benchmarks report it per item, as wall time says little on a busy machine.
-func cpu() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// threadCPU is the CPU time of the calling thread: what a pause would be on a machine of its own.
-func threadCPU() time.Duration {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts); err != nil {
-		panic(err)
-	}
-	return time.Duration(ts.Nano())
-}
-
 // perItem reports the CPU time since start per item.
 func perItem(b *testing.B, start time.Duration, items int) {
-	b.ReportMetric(float64(cpu()-start)/float64(items), "cpu-ns/item")
+	b.ReportMetric(float64(cputime.Process()-start)/float64(items), "cpu-ns/item")
 }
 
 // benchKeys makes batches of random keys of one word.
@@ -87,7 +67,7 @@ func BenchmarkTableUpdate(b *testing.B) {
 				groups = update(t, &batches[i], groups)
 			}
 			b.ResetTimer()
-			start := cpu()
+			start := cputime.Process()
 			for i := range b.N {
 				groups = update(t, &batches[i%len(batches)], groups)
 			}
@@ -99,7 +79,7 @@ func BenchmarkTableUpdate(b *testing.B) {
 func BenchmarkTableInsert(b *testing.B) {
 	batches := benchKeys(1000, 1e9)
 	b.ResetTimer()
-	start := cpu()
+	start := cputime.Process()
 	for range b.N {
 		_, t := benchTable(b, Words(3))
 		var groups []int32
@@ -134,12 +114,12 @@ func BenchmarkDrain(b *testing.B) {
 		k.Freeze(Freeze{Checkpoint: int64(n + 1), Completed: int64(n)})
 		records += t.Len()
 		for done, i := false, 0; !done; i++ {
-			from := threadCPU()
+			from := cputime.Thread()
 			var err error
 			if done, err = k.Drain(2048, &c); err != nil {
 				b.Fatal(err)
 			}
-			took := threadCPU() - from
+			took := cputime.Thread() - from
 			spent += took
 			pause = max(pause, took)
 			if took > time.Millisecond {
@@ -169,7 +149,7 @@ func BenchmarkRestore(b *testing.B) {
 	}
 	from := restoredFrom(RestoredSubtask{SubtaskState{Groups: all, States: k.Snapshot()}, sink})
 	b.ResetTimer()
-	start := cpu()
+	start := cputime.Process()
 	for range b.N {
 		k := NewKeyed(Config{Groups: all, Restore: from})
 		if _, err := k.Table(Descriptor{Name: "t"}, TableSpec{Values: Words(3)}); err != nil {
@@ -191,7 +171,7 @@ func BenchmarkStore(b *testing.B) {
 	}
 	const blobs, size = 132, 256 << 10
 	b.SetBytes(blobs * size)
-	start := cpu()
+	start := cputime.Process()
 	for id := int64(1); id <= int64(b.N); id++ {
 		if err := a.Begin(id, id-1); err != nil {
 			b.Fatal(err)
@@ -217,7 +197,7 @@ func BenchmarkStore(b *testing.B) {
 			}
 		}
 	}
-	b.ReportMetric(float64(cpu()-start)/float64(b.N)/1e6, "cpu-ms/checkpoint")
+	b.ReportMetric(float64(cputime.Process()-start)/float64(b.N)/1e6, "cpu-ms/checkpoint")
 	if err := a.Close(); err != nil {
 		b.Fatal(err)
 	}
@@ -280,7 +260,7 @@ func BenchmarkLog(b *testing.B) {
 			run(4 * live / types.BatchRows)
 			rows0, matches0 := rows, matches
 			b.ResetTimer()
-			start := cpu()
+			start := cputime.Process()
 			run(b.N)
 			perItem(b, start, rows-rows0)
 			b.ReportMetric(float64(matches-matches0)/float64(rows-rows0), "matches/row")
@@ -326,7 +306,7 @@ func BenchmarkSlices(b *testing.B) {
 			}
 			run(4000)
 			b.ResetTimer()
-			start := cpu()
+			start := cputime.Process()
 			run(b.N)
 			perItem(b, start, b.N*types.BatchRows)
 			if fired == 0 {
@@ -343,7 +323,7 @@ func BenchmarkFirstWrites(b *testing.B) {
 	batches := benchKeys(2000, 1e6)
 	var groups []int32
 	run := func(keys *types.Keys) time.Duration {
-		from := threadCPU()
+		from := cputime.Thread()
 		groups = types.KeyGroups(groups[:0], keys.Hash, testGroups)
 		t.Stage(keys.Hash, groups)
 		for i, g := range groups {
@@ -354,7 +334,7 @@ func BenchmarkFirstWrites(b *testing.B) {
 			e, _ := set.Add(r, keys.Words[i:i+1])
 			set.Touch(e)[0]++
 		}
-		return threadCPU() - from
+		return cputime.Thread() - from
 	}
 	for i := range batches {
 		run(&batches[i])

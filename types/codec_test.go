@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"runnel/internal/cputime"
 )
 
 func emptyLike(ts []Type) []*Column {
@@ -324,7 +326,7 @@ func BenchmarkRowCodecAppend(b *testing.B) {
 	c := NewRowCodec(ts)
 	var buf []byte
 	b.ReportAllocs()
-	cpu(b, func() {
+	cputime.PerOp(b, func() {
 		for n := 0; b.Loop(); n++ {
 			buf = c.Append(buf[:0], in.Cols, int32(n&1023))
 		}
@@ -342,7 +344,7 @@ func BenchmarkRowCodecDecode(b *testing.B) {
 	out := emptyLike(ts)
 	rest := buf
 	b.ReportAllocs()
-	cpu(b, func() {
+	cputime.PerOp(b, func() {
 		for b.Loop() {
 			if len(rest) == 0 {
 				rest = buf
@@ -362,7 +364,7 @@ func benchmarkKeys(b *testing.B, ts ...Type) {
 	var k Keys
 	var groups []int32
 	b.ReportAllocs()
-	cpu(b, func() {
+	cputime.PerOp(b, func() {
 		for b.Loop() {
 			c.Encode(in, cols, &k)
 			groups = KeyGroups(groups[:0], k.Hash, 128)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"runnel/internal/cputime"
 	"runnel/internal/recorded"
 )
 
@@ -307,7 +308,7 @@ func FuzzParseDecimal(f *testing.F) {
 func BenchmarkDecimalMulWide(b *testing.B) {
 	x, y := Int128Of(123456789012345678), Int128Of(-98765432109876)
 	b.ReportAllocs()
-	cpu(b, func() {
+	cputime.PerOp(b, func() {
 		for b.Loop() {
 			DecimalMul(x, y, 12, 38)
 		}
@@ -317,7 +318,7 @@ func BenchmarkDecimalMulWide(b *testing.B) {
 func BenchmarkDecimalDiv(b *testing.B) {
 	x, y := Int128Of(123456789012), Int128Of(-98765)
 	b.ReportAllocs()
-	cpu(b, func() {
+	cputime.PerOp(b, func() {
 		for b.Loop() {
 			DecimalDiv(x, 2, y, 2, 11, 38)
 		}
@@ -328,7 +329,7 @@ func BenchmarkAppendDecimal(b *testing.B) {
 	x := Int128Of(123456789012)
 	buf := make([]byte, 0, 64)
 	b.ReportAllocs()
-	cpu(b, func() {
+	cputime.PerOp(b, func() {
 		for b.Loop() {
 			buf = AppendDecimal(buf[:0], x, 4)
 		}
@@ -338,7 +339,7 @@ func BenchmarkAppendDecimal(b *testing.B) {
 func BenchmarkParseDecimal(b *testing.B) {
 	in := "12345678.9012"
 	b.ReportAllocs()
-	cpu(b, func() {
+	cputime.PerOp(b, func() {
 		for b.Loop() {
 			ParseDecimal(in, 18, 4)
 		}

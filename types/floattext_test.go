@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"testing"
+
+	"runnel/internal/cputime"
 )
 
 // TestJavaDouble has values that a real JVM 17 printed.
@@ -82,7 +84,7 @@ func BenchmarkAppendDouble(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			buf := make([]byte, 0, 32)
 			b.ReportAllocs()
-			cpu(b, func() {
+			cputime.PerOp(b, func() {
 				for b.Loop() {
 					buf = AppendDouble(buf[:0], f)
 				}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"runnel/internal/cputime"
 	"runnel/internal/recorded"
 )
 
@@ -328,7 +329,7 @@ func BenchmarkDatePatternAppend(b *testing.B) {
 	p, _ := ParseDatePattern("yyyy-MM-dd HH:mm")
 	buf := make([]byte, 0, 32)
 	b.ReportAllocs()
-	cpu(b, func() {
+	cputime.PerOp(b, func() {
 		for b.Loop() {
 			buf, _ = p.Append(buf[:0], 1_700_000_000_123_456, 0)
 		}

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"runnel/internal/cputime"
 )
 
 func TestCivil(t *testing.T) {
@@ -217,7 +219,7 @@ func BenchmarkAppendTimestamp(b *testing.B) {
 	us := micros("2024-06-03 07:08:09.123")
 	buf := make([]byte, 0, 32)
 	b.ReportAllocs()
-	cpu(b, func() {
+	cputime.PerOp(b, func() {
 		for b.Loop() {
 			buf = AppendTimestamp(buf[:0], us, 0, 3)
 		}
@@ -226,7 +228,7 @@ func BenchmarkAppendTimestamp(b *testing.B) {
 
 func BenchmarkParseTimestamp(b *testing.B) {
 	b.ReportAllocs()
-	cpu(b, func() {
+	cputime.PerOp(b, func() {
 		for b.Loop() {
 			ParseTimestamp("2024-06-03 07:08:09.123", 3)
 		}
@@ -237,7 +239,7 @@ func BenchmarkToLocalBerlin(b *testing.B) {
 	berlin := LegacyZone("Europe/Berlin")
 	us := micros("2024-06-03 07:08:09.123")
 	b.ReportAllocs()
-	cpu(b, func() {
+	cputime.PerOp(b, func() {
 		for b.Loop() {
 			ToLocal(us, berlin)
 		}
@@ -248,7 +250,7 @@ func BenchmarkFromLocalBerlin(b *testing.B) {
 	berlin := LegacyZone("Europe/Berlin")
 	us := micros("2024-06-03 07:08:09.123")
 	b.ReportAllocs()
-	cpu(b, func() {
+	cputime.PerOp(b, func() {
 		for b.Loop() {
 			FromLocal(us, berlin)
 		}

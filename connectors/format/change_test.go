@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"runnel/connectors"
+	"runnel/internal/cputime"
 	"runnel/types"
 )
 
@@ -191,7 +192,7 @@ func BenchmarkChanges(b *testing.B) {
 			d, out := changeDecoderFor(b, name, "order_id INT, user_id INT, amount INT, `method` STRING, ts TIMESTAMP(3)", "", nil)
 			b.SetBytes(int64(len(msg)))
 			b.ReportAllocs()
-			cpu(b, func() {
+			cputime.PerOp(b, func() {
 				for range b.N {
 					if out.Len >= types.BatchRows {
 						out.Reset()

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"runnel/connectors"
+	"runnel/internal/cputime"
 	"runnel/types"
 )
 
@@ -79,7 +80,7 @@ func BenchmarkCSVDecode(b *testing.B) {
 	out := types.NewBatch(fields)
 	msg := []byte(`123456,4711,250,created,"2024-06-03 07:08:09.123"`)
 	b.ReportAllocs()
-	cpu(b, func() {
+	cputime.PerOp(b, func() {
 		for b.Loop() {
 			if out.Full() {
 				out.Reset()
@@ -102,7 +103,7 @@ func BenchmarkCSVEncode(b *testing.B) {
 	}
 	buf := make([]byte, 0, 256)
 	b.ReportAllocs()
-	cpu(b, func() {
+	cputime.PerOp(b, func() {
 		for b.Loop() {
 			buf, _ = e.Encode(buf[:0], out, 0)
 		}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"runnel/connectors"
+	"runnel/internal/cputime"
 	"runnel/types"
 )
 
@@ -178,7 +179,7 @@ func BenchmarkJSONDecode(b *testing.B) {
 	d, out := jsonDecoderFor(b, benchSchema, nil)
 	b.ReportAllocs()
 	b.SetBytes(int64(len(benchMessage)))
-	cpu(b, func() {
+	cputime.PerOp(b, func() {
 		for b.Loop() {
 			if out.Full() {
 				out.Reset()
@@ -194,7 +195,7 @@ func BenchmarkJSONDecodeOdd(b *testing.B) {
 	d, out := jsonDecoderFor(b, "a STRING, b ARRAY<INT>, c DOUBLE, d ROW<x INT, y STRING>", nil)
 	msg := []byte(`{"d":{"y":"z","x":"7"},"c":1.25e3,"unknown":[1,{"a":"b"}],"b":[1,2,3],"a":"two\nlines"}`)
 	b.ReportAllocs()
-	cpu(b, func() {
+	cputime.PerOp(b, func() {
 		for b.Loop() {
 			if out.Full() {
 				out.Reset()
@@ -215,7 +216,7 @@ func BenchmarkJSONEncode(b *testing.B) {
 	e, _ := JSON().Encoder(connectors.FormatRequest{Fields: fields})
 	buf := make([]byte, 0, 256)
 	b.ReportAllocs()
-	cpu(b, func() {
+	cputime.PerOp(b, func() {
 		for b.Loop() {
 			buf, _ = e.Encode(buf[:0], out, 0)
 		}
@@ -231,7 +232,7 @@ func BenchmarkStandardJSONDecode(b *testing.B) {
 		Ts      string `json:"ts"`
 	}
 	b.ReportAllocs()
-	cpu(b, func() {
+	cputime.PerOp(b, func() {
 		for b.Loop() {
 			var o order
 			if err := json.Unmarshal(benchMessage, &o); err != nil {

@@ -7,12 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"runnel/connectors"
 	"runnel/connectors/format"
+	"runnel/internal/cputime"
 	"runnel/types"
 )
 
@@ -61,13 +61,6 @@ func benchRig(b *testing.B) (*rig, *connectors.Table) {
 	t := r.table(topic, []string{"order_id INT", "user_id INT", "amount INT", "name STRING", "ts TS"}, "format", "json",
 		"scan.startup.mode", "earliest-offset", "sink.transactional-id-prefix", "bench")
 	return r, t
-}
-
-// cpu is the processor time of this process.
-func cpu() time.Duration {
-	var u syscall.Rusage
-	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func benchBatch(t *connectors.Table) *types.Batch {
@@ -129,9 +122,9 @@ func BenchmarkProduce(b *testing.B) {
 			fill(b, r, t, 10000)
 			b.ReportAllocs()
 			b.ResetTimer()
-			before := cpu()
+			before := cputime.Process()
 			n := fill(b, r, t, b.N)
-			b.ReportMetric(float64((cpu()-before).Nanoseconds())/float64(n), "cpu-ns/row")
+			b.ReportMetric(float64((cputime.Process()-before).Nanoseconds())/float64(n), "cpu-ns/row")
 		})
 	}
 }
@@ -158,7 +151,7 @@ func BenchmarkRead(b *testing.B) {
 	defer reader.Close()
 	b.ReportAllocs()
 	b.ResetTimer()
-	before := cpu()
+	before := cputime.Process()
 	if err := reader.Assign([]connectors.Split{split{topicPartition: topicPartition{t.Options["topic"], 0}, stop: noStop}.encode()}); err != nil {
 		b.Fatal(err)
 	}
@@ -175,5 +168,5 @@ func BenchmarkRead(b *testing.B) {
 			<-wake
 		}
 	}
-	b.ReportMetric(float64((cpu()-before).Nanoseconds())/float64(n), "cpu-ns/row")
+	b.ReportMetric(float64((cputime.Process()-before).Nanoseconds())/float64(n), "cpu-ns/row")
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"runnel/connectors"
+	"runnel/internal/cputime"
 	"runnel/types"
 )
 
@@ -438,7 +439,7 @@ func BenchmarkEvents(b *testing.B) {
 			}
 			b.ReportAllocs()
 			b.ResetTimer()
-			cpu(b, func() {
+			cputime.PerOp(b, func() {
 				for n := 0; n < b.N; n += types.BatchRows {
 					if _, err := r.Poll(); err != nil {
 						b.Fatal(err)

@@ -3,35 +3,26 @@ package op
 import (
 	"context"
 	"fmt"
-	"syscall"
 	"testing"
 	"time"
 
 	"runnel/expr"
+	"runnel/internal/cputime"
 	"runnel/state"
 	"runnel/types"
 )
-
-// cpu is the CPU time of the process so far: on a busy machine wall time says little.
-func cpu() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
 
 // perRow runs feed, which processes a batch, b.N rows long and reports CPU time per row.
 func perRow(b *testing.B, feed func(n int) error) {
 	b.ReportAllocs()
 	b.ResetTimer()
-	start := cpu()
+	start := cputime.Process()
 	for done := 0; done < b.N; done += types.BatchRows {
 		if err := feed(done); err != nil {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(cpu()-start)/float64((b.N+types.BatchRows-1)/types.BatchRows*types.BatchRows), "cpu-ns/row")
+	b.ReportMetric(float64(cputime.Process()-start)/float64((b.N+types.BatchRows-1)/types.BatchRows*types.BatchRows), "cpu-ns/row")
 }
 
 // nowhere is an Out that counts.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"runnel/expr"
+	"runnel/internal/cputime"
 	"runnel/state"
 	"runnel/types"
 )
@@ -253,7 +254,7 @@ func benchmarkSpill(b *testing.B, memory int64, o func() Operator, inputs int) {
 	in := [][]*types.Batch{randomRows(1, 1<<17, 1<<15), randomRows(2, 1<<17, 1<<15)}[:inputs]
 	dir := b.TempDir()
 	b.ResetTimer()
-	start := cpu()
+	start := cputime.Process()
 	for b.Loop() {
 		ctx := benchContext(b)
 		ctx.Env.Batch = true
@@ -278,7 +279,7 @@ func benchmarkSpill(b *testing.B, memory int64, o func() Operator, inputs int) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(cpu()-start)/float64(b.N*inputs)/(1<<17), "cpu-ns/row")
+	b.ReportMetric(float64(cputime.Process()-start)/float64(b.N*inputs)/(1<<17), "cpu-ns/row")
 }
 
 // The same rows in memory and with a tenth of it.
