@@ -177,7 +177,7 @@ func (p *process) configure() (notices []string, err error) {
 func (p *process) kafkaConfig() kafka.Config {
 	c := kafka.Config{
 		Formats: formatTable, Dir: p.broker, HowToAsk: "start with --embedded-kafka",
-		Notice: p.term.Notice, Log: p.log, Embedded: kafka.EmbeddedAllowed,
+		Notice: func(line string) { p.term.Notice("[NOTE] " + line) }, Log: p.log, Embedded: kafka.EmbeddedAllowed,
 	}
 	if c.Dir == "" {
 		c.Dir = p.dir.file("kafka")

@@ -153,6 +153,8 @@ func (a above) Write(p []byte) (int, error) {
 // prompt is the prompt of a line.
 func (e *lineEditor) prompt(line int) string {
 	switch {
+	case line == 0 && !e.term.Colours():
+		return promptText
 	case line == 0:
 		return "\x1b[32mFlink SQL\x1b[0m> "
 	case strings.EqualFold(e.option("sql-client.display.show-line-numbers"), "true"):
@@ -162,7 +164,11 @@ func (e *lineEditor) prompt(line int) string {
 }
 
 func (e *lineEditor) layOut() screenText {
-	return layOut(e.buf.text, e.buf.pos, highlight(e.buf.text, e.option("sql-client.display.color-schema")), e.prompt, e.keys.w)
+	scheme := e.option("sql-client.display.color-schema")
+	if !e.term.Colours() {
+		scheme = "DEFAULT"
+	}
+	return layOut(e.buf.text, e.buf.pos, highlight(e.buf.text, scheme), e.prompt, e.keys.w)
 }
 
 func (e *lineEditor) draw() {

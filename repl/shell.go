@@ -52,9 +52,6 @@ const (
 	promptText = "Flink SQL> "
 	promptMore = "> "
 	bold       = "\x1b[1m"
-	red        = "\x1b[31;1m"
-	blue       = "\x1b[34;1m"
-	yellow     = "\x1b[33;1m"
 	plain      = "\x1b[0m"
 )
 
@@ -83,7 +80,7 @@ func (s *Shell) Interactive(ctx context.Context, ed Editor) error {
 			s.space()
 			continue
 		case errors.Is(err, errTooLong):
-			s.Term.Message(s.paint(red, "[ERROR] "+err.Error()))
+			s.Term.Message("[ERROR] "+err.Error())
 			continue
 		case errors.Is(err, io.EOF) && failed && !s.Term.TTY():
 			return ErrStatement
@@ -119,14 +116,14 @@ func (s *Shell) space() {
 func (s *Shell) statements(ctx context.Context, ed Editor, parts []sql.Piece) (quit bool, err error) {
 	for i, p := range parts {
 		if err := ed.Remember(catalog.MaskSecrets(p.Text) + ";"); err != nil {
-			s.Term.Notice(s.paint(yellow, "[NOTE] ") + err.Error())
+			s.Term.Notice("[NOTE] " + err.Error())
 		}
 		quit, err := s.one(ctx, p.Text, place{})
 		if quit {
 			return true, nil
 		}
 		if left := len(parts) - 1 - i; err != nil && left > 0 {
-			s.Term.Message(s.paint(yellow, "[NOTE] ") + fmt.Sprintf("Not run: %d more %s of this input.", left, plural("statement", left > 1)))
+			s.Term.Message("[NOTE] " + fmt.Sprintf("Not run: %d more %s of this input.", left, plural("statement", left > 1)))
 		}
 		s.space()
 		if err != nil {
@@ -196,7 +193,7 @@ func (p place) line(at sql.Pos) string {
 func (s *Shell) one(ctx context.Context, text string, in place) (quit bool, err error) {
 	switch command(text) {
 	case "QUIT", "EXIT":
-		s.Term.Message(s.paint(blue, "[INFO] ") + "Exiting runnel...")
+		s.Term.Message("[INFO] " + "Exiting runnel...")
 		return true, nil
 	case "CLEAR":
 		switch {
@@ -223,7 +220,7 @@ func (s *Shell) one(ctx context.Context, text string, in place) (quit bool, err 
 		return false, ErrStatement
 	}
 	for _, n := range res.Notices {
-		s.Term.Notice(s.paint(yellow, "[NOTE] ") + n)
+		s.Term.Notice("[NOTE] " + n)
 	}
 	if err := s.show(run, res, begin, p); err != nil {
 		s.showError(run, err, in)
@@ -280,7 +277,7 @@ func command(text string) string {
 
 func (s *Shell) showError(ctx context.Context, err error, in place) {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		s.Term.Message(s.paint(red, "[ERROR] ") + "Interrupted: the statement was cancelled.")
+		s.Term.Message("[ERROR] " + "Interrupted: the statement was cancelled.")
 		return
 	}
 	var b strings.Builder
@@ -296,13 +293,6 @@ func (s *Shell) showError(ctx context.Context, err error, in place) {
 		e = &session.Error{}
 	}
 	b.WriteString(in.line(e.At))
-	s.Term.Message(s.paint(red, b.String()))
+	s.Term.Message(b.String())
 }
 
-// paint colours text on a terminal.
-func (s *Shell) paint(colour, text string) string {
-	if !s.Term.Codes() {
-		return text
-	}
-	return colour + text + plain
-}

@@ -16,7 +16,7 @@ import (
 
 // show prints a result.
 func (s *Shell) show(ctx context.Context, r *session.Result, begin time.Time, p *progress) error {
-	info := s.paint(blue, "[INFO] ")
+	const info = "[INFO] "
 	switch r.Kind {
 	case session.Checked:
 		return nil
@@ -76,7 +76,7 @@ func (s *Shell) showChangelog(ctx context.Context, r *session.Result, took func(
 	t := newTableau(s.Term, r.Fields, s.columnWidth(), s.measure())
 	if screen := s.Term.Width(); screen > 0 {
 		if out := t.fitTo(screen); len(out) > 0 {
-			s.Term.Notice(s.paint(yellow, "[NOTE] ") + fmt.Sprintf("Too wide for %d columns, not shown: %s. SET 'sql-client.execution.result-mode' = 'TABLE'; shows all, arrows scroll.",
+			s.Term.Notice("[NOTE] " + fmt.Sprintf("Too wide for %d columns, not shown: %s. SET 'sql-client.execution.result-mode' = 'TABLE'; shows all, arrows scroll.",
 				screen, strings.Join(out, ", ")))
 		}
 	}
@@ -102,7 +102,7 @@ func (s *Shell) showChangelog(ctx context.Context, r *session.Result, took func(
 			}
 			fmt.Fprintf(s.Term, "Query terminated, received a total of %d %s%s\n", t.rows, plural("row", t.rows > 1), took())
 			if why != "" {
-				s.Term.Notice(s.paint(yellow, "[NOTE] ") + "Why no row: " + why)
+				s.Term.Notice("[NOTE] " + "Why no row: " + why)
 			}
 			return nil
 		case err != nil:

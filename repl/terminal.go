@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 )
@@ -23,12 +24,13 @@ const (
 // go to the overflow file and are counted in a line that names it. While a full-screen view is open they wait, bounded
 // likewise. When stdout is no terminal, print sinks and results go to stdout and everything else to stderr, unlimited.
 type Terminal struct {
-	out, err io.Writer
-	tty      bool
-	dumb     bool   // a terminal that knows no control sequences
-	together bool   // messages go to stdout even if it is no terminal
-	overflow string // path of the file for lines that are not shown
-	width    func() int
+	out, err   io.Writer
+	tty        bool
+	colourless bool   // NO_COLOR is set
+	dumb       bool   // a terminal that knows no control sequences
+	together   bool   // messages go to stdout even if it is no terminal
+	overflow   string // path of the file for lines that are not shown
+	width      func() int
 
 	mu      sync.Mutex
 	live    io.Writer // draws above the prompt; nil when none is shown
@@ -46,7 +48,7 @@ type Terminal struct {
 // NewTerminal makes the owner of out and err. width gives the columns of the terminal that out is, and is nil when it is
 // none. Lines that are not shown are appended to the file overflow.
 func NewTerminal(out, err io.Writer, width func() int, overflow string) *Terminal {
-	return &Terminal{out: out, err: err, tty: width != nil, dumb: os.Getenv("TERM") == "dumb", width: width, overflow: overflow}
+	return &Terminal{out: out, err: err, tty: width != nil, dumb: os.Getenv("TERM") == "dumb", colourless: os.Getenv("NO_COLOR") != "", width: width, overflow: overflow}
 }
 
 // Together sends messages of the shell to stdout, among the results, as Flink's client does.
@@ -57,6 +59,31 @@ func (t *Terminal) TTY() bool { return t.tty }
 
 // Codes reports whether stdout is a terminal that knows control sequences.
 func (t *Terminal) Codes() bool { return t.tty && !t.dumb }
+
+// Colours reports whether to colour: on a terminal that can, unless the user wants none (NO_COLOR).
+func (t *Terminal) Colours() bool { return t.Codes() && !t.colourless }
+
+// levels are how a line's first word is coloured, and whether the rest of the line is too.
+var levels = [...]struct {
+	word, colour string
+	all          bool
+}{{"[ERROR]", "\x1b[31;1m", true}, {"[NOTE]", "\x1b[33;1m", false}, {"[INFO]", "\x1b[34;1m", false}}
+
+// paint colours a message by its level.
+func (t *Terminal) paint(line string) string {
+	if !t.Colours() {
+		return line
+	}
+	for _, l := range levels {
+		if rest, ok := strings.CutPrefix(line, l.word); ok {
+			if l.all {
+				return l.colour + line + plain
+			}
+			return l.colour + l.word + plain + rest
+		}
+	}
+	return line
+}
 
 // Width is the number of columns, 0 when stdout is no terminal.
 func (t *Terminal) Width() int {
@@ -86,7 +113,7 @@ func (t *Terminal) Message(line string) {
 			w = t.live
 		}
 	}
-	fmt.Fprintln(w, line)
+	fmt.Fprintln(w, t.paint(line))
 }
 
 // Notice shows a line of news from a background goroutine, with the limits of foreign lines.
@@ -97,7 +124,7 @@ func (t *Terminal) Notice(line string) {
 		fmt.Fprintln(t.err, line)
 		return
 	}
-	t.foreign([]byte(line + "\n"))
+	t.foreign([]byte(t.paint(line) + "\n"))
 }
 
 // Lines gives a writer for print sinks: complete lines come out whole whatever else is written.

@@ -83,3 +83,24 @@ func TestStatusLineGivesWay(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+func TestMessagesAreColouredByLevel(t *testing.T) {
+	for _, c := range []struct {
+		tty, colourless bool
+		line, want      string
+	}{
+		{true, false, "[NOTE] x", "\x1b[33;1m[NOTE]\x1b[0m x\n"},
+		{true, false, "[ERROR] x\ny", "\x1b[31;1m[ERROR] x\ny\x1b[0m\n"},
+		{true, false, "plain [NOTE]", "plain [NOTE]\n"},
+		{true, true, "[NOTE] x", "[NOTE] x\n"},
+		{false, false, "[ERROR] x", "[ERROR] x\n"},
+	} {
+		var out bytes.Buffer
+		term := &Terminal{out: &out, err: &out, tty: c.tty, colourless: c.colourless, width: wide}
+		term.Message(c.line)
+		term.Notice(c.line)
+		if got := out.String(); got != c.want+c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}

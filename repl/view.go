@@ -101,7 +101,7 @@ func (s *Shell) fullScreen(ctx context.Context, r *session.Result, log bool) err
 	if err != nil {
 		return err
 	}
-	s.Term.Message(s.paint(blue, "[INFO] ") + "Result retrieval cancelled.")
+	s.Term.Message("[INFO] " + "Result retrieval cancelled.")
 	return nil
 }
 

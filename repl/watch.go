@@ -19,10 +19,10 @@ func (s *Shell) watch(ctx context.Context, text string) {
 	m := watchCommand.FindStringSubmatch(text)
 	switch {
 	case m == nil:
-		s.Term.Message(s.paint(red, `[ERROR] Unknown command; \watch [seconds] repeats the last statement.`))
+		s.Term.Message(`[ERROR] Unknown command; \watch [seconds] repeats the last statement.`)
 		return
 	case s.last == "":
-		s.Term.Message(s.paint(red, `[ERROR] There is no statement to repeat yet.`))
+		s.Term.Message(`[ERROR] There is no statement to repeat yet.`)
 		return
 	}
 	every := 2 * time.Second
