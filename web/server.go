@@ -110,6 +110,9 @@ func (s *Server) routes() http.Handler {
 		both(mux, "GET "+at+"/stdout", s.stdout)
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if dashboard(w, r) {
+			return
+		}
 		s.fail(w, notFound("Unable to load requested file %s.", r.URL.Path))
 	})
 	return mux
