@@ -80,7 +80,7 @@ func (s *Shell) Interactive(ctx context.Context, ed Editor) error {
 			s.space()
 			continue
 		case errors.Is(err, errTooLong):
-			s.Term.Message("[ERROR] "+err.Error())
+			s.Term.Message("[ERROR] " + err.Error())
 			continue
 		case errors.Is(err, io.EOF) && failed && !s.Term.TTY():
 			return ErrStatement
@@ -295,4 +295,3 @@ func (s *Shell) showError(ctx context.Context, err error, in place) {
 	b.WriteString(in.line(e.At))
 	s.Term.Message(b.String())
 }
-
