@@ -50,9 +50,9 @@ func flows(d exec.JobDetails) []flow {
 func whyNothing(d exec.JobDetails) string {
 	switch {
 	case d.Waiting != "":
-		return "it waits for slots: " + d.Waiting
+		return "waiting for slots: " + d.Waiting
 	case d.State == exec.JobRestarting && len(d.Failures) > 0:
-		return "it restarts after: " + oneLine(d.Failures[len(d.Failures)-1].Err.Error())
+		return "restarting after: " + oneLine(d.Failures[len(d.Failures)-1].Err.Error())
 	case d.State != exec.JobRunning:
 		return ""
 	}

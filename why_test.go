@@ -40,8 +40,8 @@ func TestWhyNothing(t *testing.T) {
 		{job(source("a[1]", 9), source("b[2]", 9), op("IntervalJoin[4]", 18, 0, at, none)),
 			"18 rows read; IntervalJoin[4] waits for a watermark and has none: each input must give one; 'table.exec.source.idle-timeout' leaves out inputs without rows"},
 		{job(source("a[1]", 9), op("Calc[2]", 9, 9, at), op("Collect[3]", 9, 0, at)), "9 rows read"},
-		{exec.JobDetails{State: exec.JobRestarting, Failures: []exec.Failure{{Err: errors.New("no broker\nanswers")}}}, "it restarts after: no broker answers"},
-		{exec.JobDetails{State: exec.JobCreated, Waiting: "2 of 8 are free"}, "it waits for slots: 2 of 8 are free"},
+		{exec.JobDetails{State: exec.JobRestarting, Failures: []exec.Failure{{Err: errors.New("no broker\nanswers")}}}, "restarting after: no broker answers"},
+		{exec.JobDetails{State: exec.JobCreated, Waiting: "2 of 8 are free"}, "waiting for slots: 2 of 8 are free"},
 		{exec.JobDetails{State: exec.JobFinished}, ""},
 	} {
 		if got := whyNothing(c.d); got != c.want {

@@ -8,6 +8,13 @@ import (
 
 // advise adds to e what is known of common slips at the token of index i.
 func (p *parser) advise(i int, e *Error) {
+	if first := &p.toks[0]; i > 0 && first.kind == tIdent && !slices.Contains(statementWords, strings.ToUpper(p.text(first))) {
+		// SELCT * FROM t: its first word was read as the beginning of an expression.
+		if near := nearest(strings.ToUpper(p.text(first)), statementWords); near != "" {
+			e.Help = []string{"no statement begins with " + p.text(first) + "; did you mean " + near + "?"}
+			return
+		}
+	}
 	if help := p.slip(i, e); help != "" {
 		e.Help = []string{help}
 		return

@@ -120,8 +120,8 @@ func joinOr(list []string) string {
 	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
 }
 
-// caretWidth bounds the columns of the line that Caret shows.
-const caretWidth = 100
+// caretWidth bounds the columns of the line that Caret shows, so that a terminal of 80 columns does not break it.
+const caretWidth = 72
 
 // Caret returns the line of src in which s begins and below it a line with carets under s, both behind two blanks; a line that is
 // too long is cut around the place. It returns nil when s is no place of src.
@@ -136,7 +136,7 @@ func Caret(src string, s Span) []string {
 		end = at + n
 	}
 	prefix, suffix := "", ""
-	if from := at - caretWidth*2/3; start < from {
+	if from := at - caretWidth*2/3; start < from && end-start > caretWidth {
 		for from < at && !utf8.RuneStart(src[from]) {
 			from++
 		}

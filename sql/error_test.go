@@ -75,7 +75,7 @@ func TestCaret(t *testing.T) {
 		{"表 x", 4, 5, "  表 x\n     ^"},
 		{"表 x", 0, 3, "  表 x\n  ^^"},
 		{"ab\ncd", 1, 4, "  ab\n   ^"},
-		{long, 200, 202, "  ..." + long[:100] + "...\n  ..." + strings.Repeat(" ", 66-3+3) + "^^"},
+		{long, 200, 202, "  ..." + long[:72] + "...\n  ..." + strings.Repeat(" ", 48) + "^^"},
 	} {
 		got := strings.Join(Caret(c.src, Span{placeOf(c.src, c.from), placeOf(c.src, c.to)}), "\n")
 		want := strings.ReplaceAll(c.want, "\n  ...", "\n     ")
