@@ -119,7 +119,7 @@ func (p *process) interactive(ctx context.Context, in *os.File) int {
 		p.greet()
 	}
 	if ed == nil {
-		ed = repl.NewPlainEditor(in, p.term, onTerminal || p.flags.echo)
+		ed = repl.NewPlainEditor(in, p.term, onTerminal || p.flags.echo, signals)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- p.shell.Interactive(ctx, ed) }()

@@ -296,6 +296,11 @@ func (p *process) announce(e exec.Event) {
 			line += " -- " + oneLine(e.Cure)
 		}
 		p.term.Notice(line)
+	case exec.JobFinished:
+		if j, ok := p.cluster.Job(e.Job); ok && j.Result() == nil && p.term.TTY() && len(p.flags.files) == 0 && !p.flags.demo {
+			n := summarize(j).out
+			p.term.Notice(fmt.Sprintf("[INFO] Job %s finished: %d %s written", e.Name, n, rowsWord(n)))
+		}
 	case exec.JobRestarting:
 		p.term.Notice(fmt.Sprintf("[NOTE] Job %s restarts in %s: %s", e.Name, e.Restart.Round(100*time.Millisecond), oneLine(e.Cause)))
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 )
 
@@ -27,14 +28,45 @@ type Editor interface {
 
 // plainEditor reads a pipe or a dumb terminal.
 type plainEditor struct {
-	in   *bufio.Reader
-	out  io.Writer
-	echo bool // show prompts
+	in         *bufio.Reader
+	out        io.Writer
+	echo       bool             // show prompts
+	interrupts <-chan os.Signal // Ctrl-C at a prompt, nil for none
+	lines      chan plainLine
+	reading    bool // a line has been asked for and has not come
 }
 
-// NewPlainEditor reads lines from in. Prompts are written to out if echo is set.
-func NewPlainEditor(in io.Reader, out io.Writer, echo bool) Editor {
-	return &plainEditor{bufio.NewReader(in), out, echo}
+type plainLine struct {
+	text string
+	err  error
+}
+
+// NewPlainEditor reads lines from in. Prompts are written to out if echo is set; then Ctrl-C, which interrupts delivers, gives up what
+// was typed.
+func NewPlainEditor(in io.Reader, out io.Writer, echo bool, interrupts <-chan os.Signal) Editor {
+	if !echo {
+		interrupts = nil
+	}
+	return &plainEditor{in: bufio.NewReader(in), out: out, echo: echo, interrupts: interrupts, lines: make(chan plainLine, 1)}
+}
+
+// line reads a line. The read of an interrupted one goes on, for the next.
+func (e *plainEditor) line() (string, error) {
+	if !e.reading {
+		e.reading = true
+		go func() {
+			text, err := e.in.ReadString('\n')
+			e.lines <- plainLine{text, err}
+		}()
+	}
+	select {
+	case l := <-e.lines:
+		e.reading = false
+		return l.text, l.err
+	case <-e.interrupts:
+		io.WriteString(e.out, "\n")
+		return "", errInterrupted
+	}
 }
 
 func (e *plainEditor) Read(_ context.Context, whole func(string) bool) (string, error) {
@@ -44,7 +76,7 @@ func (e *plainEditor) Read(_ context.Context, whole func(string) bool) (string, 
 		if e.echo {
 			io.WriteString(e.out, prompt)
 		}
-		line, err := e.in.ReadString('\n')
+		line, err := e.line()
 		if err != nil && line == "" {
 			if text.Len() > 0 && errors.Is(err, io.EOF) {
 				return text.String(), nil

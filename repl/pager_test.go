@@ -87,7 +87,7 @@ func TestWatch(t *testing.T) {
 	e := &counted{interrupt: make(chan os.Signal, 1)}
 	s := &Shell{Exec: e, Term: NewTerminal(&out, &out, nil, "unused"), Interrupts: e.interrupt}
 	in := "\\watch\n\\what\nSELECT 1;\n\\watch 0.1\n"
-	if err := s.Interactive(context.Background(), NewPlainEditor(strings.NewReader(in), io.Discard, false)); err != nil {
+	if err := s.Interactive(context.Background(), NewPlainEditor(strings.NewReader(in), io.Discard, false, nil)); err != nil {
 		t.Fatal(err)
 	}
 	if e.n != 3 || strings.Count(out.String(), "Every 100ms: SELECT 1") != 2 ||
