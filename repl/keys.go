@@ -150,6 +150,11 @@ func (k *keyReader) end() {
 // next waits for a key. The terminal having another size is the key "resize".
 func (k *keyReader) next(ctx context.Context) (string, error) {
 	for waited := false; ; {
+		// Before any key: what it does must not be drawn for the size that was.
+		if w, h := k.size(); w != k.w || h != k.h {
+			k.w, k.h = w, h
+			return keyResize, nil
+		}
 		if k.pending != "" {
 			if key, n := decodeKey(k.pending, waited); n > 0 {
 				k.last, k.pending = k.pending[:n], k.pending[n:]
@@ -158,10 +163,6 @@ func (k *keyReader) next(ctx context.Context) (string, error) {
 		}
 		if err := ctx.Err(); err != nil {
 			return "", err
-		}
-		if w, h := k.size(); w != k.w || h != k.h {
-			k.w, k.h = w, h
-			return keyResize, nil
 		}
 		got, err := k.more(50 * time.Millisecond)
 		if err != nil {

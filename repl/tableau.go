@@ -69,7 +69,7 @@ func newTableau(out io.Writer, fields []types.Field, wide int, by measure) *tabl
 	return t
 }
 
-// fitTo makes columns narrower until a row fits into a terminal, the widest first. Columns that do not fit even so are left out, from
+// fitTo makes columns narrower until a row fits into a terminal, first the texts, then the numbers, the widest first. Columns that do not fit even so are left out, from
 // the right; it gives their names.
 func (t *tableau) fitTo(screen int) (out []string) {
 	least, room := make([]int, len(t.widths)), screen-len("| op |")
@@ -81,6 +81,9 @@ func (t *tableau) fitTo(screen int) (out []string) {
 			n++
 		}
 	}
+	if n == 1 {
+		least[0] = len(nullText)
+	}
 	for _, f := range t.fields[n:] {
 		out = append(out, f.Name)
 	}
@@ -89,17 +92,19 @@ func (t *tableau) fitTo(screen int) (out []string) {
 	for _, w := range t.widths {
 		total += w + 3
 	}
-	for ; total > screen; total-- {
-		widest := -1
-		for i, w := range t.widths {
-			if w > least[i] && (widest < 0 || w > t.widths[widest]) {
-				widest = i
+	for _, numbers := range [...]bool{false, true} {
+		for ; total > screen; total-- {
+			widest := -1
+			for i, w := range t.widths {
+				if t.whole[i] == numbers && w > least[i] && (widest < 0 || w > t.widths[widest]) {
+					widest = i
+				}
 			}
+			if widest < 0 {
+				break
+			}
+			t.widths[widest]--
 		}
-		if widest < 0 {
-			break
-		}
-		t.widths[widest]--
 	}
 	return out
 }
@@ -109,7 +114,7 @@ func (t *tableau) fitTo(screen int) (out []string) {
 func leastWidth(t types.Type) (columns int, whole bool) {
 	switch t.Kind {
 	case types.Int, types.BigInt, types.Decimal, types.Float, types.Double:
-		return min(typeWidth(t, 8), 8), true
+		return min(typeWidth(t, 12), 12), true
 	}
 	if w := typeWidth(t, 0); w > 0 {
 		return max(w, len(nullText)), true

@@ -67,10 +67,12 @@ func TestTableauFitsATerminal(t *testing.T) {
 	}{
 		{126, "| op |                   id | a_rather_long_name_of_a_column |                      ts |                           last |",
 			"| +I |        1234567890123 |         some text that is long | 2024-01-01 00:00:00.000 |                              x |", ""},
-		{80, "| op |            id | a_rather_l... |                      ts |          last |",
-			"| +I | 1234567890123 | some text ... | 2024-01-01 00:00:00.000 |             x |", ""},
-		{60, "| op |          id | a_rather... |                      ts |",
-			"| +I | 1234567890123 | some tex... | 2024-01-01 00:00:00.000 |", "last"},
+		{85, "| op |                   id | a_rather_... |                      ts |         last |",
+			"| +I |        1234567890123 | some text... | 2024-01-01 00:00:00.000 |            x |", ""},
+		{80, "| op |                  id | a_rathe... |                      ts |       last |",
+			"| +I |       1234567890123 | some te... | 2024-01-01 00:00:00.000 |          x |", ""},
+		{60, "| op |           id | a_rathe... |                      ts |",
+			"| +I | 1234567890123 | some te... | 2024-01-01 00:00:00.000 |", "last"},
 		{20, "| op |          id |", "| +I | 1234567890123 |", "a_rather_long_name_of_a_column,ts,last"},
 	} {
 		var out bytes.Buffer
