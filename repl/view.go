@@ -198,6 +198,9 @@ func (v *view) turn(page int) {
 
 // key obeys a key and reports whether it leaves the view.
 func (v *view) key(k string) (leave bool) {
+	if next, ok := strings.CutPrefix(k, "alt-"); ok && len(next) == 1 { // ESC and a key right behind it
+		return v.key(keyEsc) || v.key(next)
+	}
 	if len(k) == 1 && !v.asking {
 		k = strings.ToLower(k)
 	}

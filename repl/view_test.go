@@ -134,6 +134,8 @@ func TestViewObeysKeys(t *testing.T) {
 		{"", 9, "R Refresh  - Dec Refresh L Last Page P Prev Page"},
 		{"+ +", 1, " Refresh: 10 s"},
 		{"- - - - - - - -", 1, " Refresh: 100 ms"},
+		{"g", 3, " Enter page number: [1 to 3]"},
+		{"alt-l", 1, " Refresh: 100 ms"},
 	} {
 		for _, k := range strings.Fields(c.keys) {
 			if v.key(k) {
@@ -157,6 +159,28 @@ func TestViewObeysKeys(t *testing.T) {
 		if !v.key(k) {
 			t.Errorf("%s does not leave", k)
 		}
+	}
+}
+
+// A low terminal shows rows and no help for keys; a query without rows shows what it waits for.
+func TestViewOfLittle(t *testing.T) {
+	r := testResult(10, io.EOF)
+	v := newView(r, false, 100, 30)
+	v.why = func() string { return "no row has come from orders yet" }
+	v.width, v.height = 30, 5
+	v.update()
+	want := []string{"   SQL Query Result (Table)", " Refresh: 1 sUpdated: ", "          id", "", " No row yet: no row has come"}
+	for i, l := range screen(v) {
+		if !strings.HasPrefix(l, want[i]) {
+			t.Errorf("line %d: %q, want %q", i, l, want[i])
+		}
+	}
+	if err := v.fetch(context.Background(), r, newCells(r.Fields, nullText, nil)); err != nil {
+		t.Fatal(err)
+	}
+	v.update()
+	if got := screen(v); len(got) != 5 || !strings.HasPrefix(got[3], "           8") || !strings.HasPrefix(got[4], "           9") {
+		t.Errorf("%q", got)
 	}
 }
 
