@@ -476,8 +476,13 @@ func (m *maker) relation(depth int) relation {
 		}
 		return &scalar{l, r, lc.col, m.formulas(nil).pick("=", "<", ">="), call{fn: m.formulas(nil).pick("SUM", "MIN", "MAX", "AVG", "COUNT"), arg: rc.col, kind: number}}
 	case 13:
-		kinds := [][]kind{{text}, {number}, {text, number}}[m.r.IntN(3)]
-		return &setop{m.formulas(nil).pick("UNION", "UNION ALL", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL"), m.project(sub(), kinds), m.project(sub(), kinds)}
+		l, r := sub(), sub()
+		kinds := l.columns() // the left side as it is
+		if m.one(2) || slices.Contains(kinds, moment) || slices.Contains(kinds, truth) {
+			kinds = [][]kind{{text}, {number}, {text, number}}[m.r.IntN(3)]
+			l = m.project(l, kinds)
+		}
+		return &setop{m.formulas(nil).pick("UNION", "UNION ALL", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL"), l, m.project(r, kinds)}
 	case 14, 15:
 		return m.topn(sub())
 	case 16, 17, 18:

@@ -145,6 +145,7 @@ func prune(n Node, need needs) (Node, moves) {
 		n.Fields, n.Keys = carried(n.Fields, fieldsIn(in[0]), m), m.all(n.Keys)
 		return n, m
 	case *Union:
+		need.one()
 		for i := range in {
 			n.Inputs[i] = exactly(in[i], need)
 		}
@@ -213,8 +214,8 @@ func carried(old, in []types.Field, m moves) []types.Field {
 
 // exactly prunes a node to just the needed columns, in order.
 func exactly(n Node, need needs) Node {
-	want := slices.Clone(need)
-	n, m := prune(n, need)
+	want := slices.Clone(need) // prune may need more, which is no matter of the caller's
+	n, m := prune(n, slices.Clone(need))
 	f := fieldsIn(n)
 	var exprs []expr.Expr
 	var names []string
