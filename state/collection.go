@@ -136,8 +136,7 @@ func (c Collection) Find(owner Ref, elem []uint64) Ref {
 		return 0
 	}
 	if c.elems.lay.short {
-		e, _ := c.behind(owner, elem)
-		return e
+		return c.findShort(owner, elem)
 	}
 	_, o, ok := c.lookup(id, elem, tagOf(hashElem(id, elem)))
 	if !ok {
@@ -204,21 +203,37 @@ func (c Collection) add(owner Ref, id uint64, elem []uint64, tag uint32) (e Ref,
 	return c.insert(owner, key, tag, c.up.group(uint32(owner)-1)), true
 }
 
-// addShort is add for short sets.
+// addShort is add for collections without an index.
 func (c Collection) addShort(owner Ref, id uint64, elem []uint64, tag uint32) (e Ref, inserted bool) {
 	m := c.elems
 	m.reserve() // which may move elements
-	same, before := c.behind(owner, elem)
-	if same != 0 {
-		return same, false
+	key, before := append(m.lay.scratch[:0], id), Ref(0)
+	if c.kind == List {
+		c.up.nextID++
+		key, before = append(key, c.up.nextID), c.Last(owner)
+	} else if e, before = c.behind(owner, elem); e != 0 {
+		return e, false
 	}
-	key := append(append(m.lay.scratch[:0], id), elem...)
+	key = append(key, elem...)
 	m.lay.scratch = key
 	e = Ref(m.appendRecord(key, tag, c.up.group(uint32(owner)-1)) + 1)
 	m.n++
 	m.lay.live++
 	c.chain(owner, before, e)
 	return e, true
+}
+
+// findShort is Find for collections without an index.
+func (c Collection) findShort(owner Ref, elem []uint64) Ref {
+	if c.kind == Sorted {
+		e, _ := c.behind(owner, elem)
+		return e
+	}
+	e := c.First(owner)
+	for e != 0 && !slices.Equal(c.Elem(e), elem) {
+		e = c.Next(e)
+	}
+	return e
 }
 
 // insert makes the element with the given whole key and links it. The key is known to be absent.
@@ -237,7 +252,10 @@ func (c Collection) place(owner, e Ref) {
 	m := c.elems
 	tag, key := uint32(m.recs[e-1]>>32), m.Key(e)
 	if m.lay.short {
-		_, before := c.behind(owner, c.Elem(e))
+		before := c.Last(owner)
+		if c.kind == Sorted {
+			_, before = c.behind(owner, c.Elem(e))
+		}
 		c.chain(owner, before, e)
 		return
 	}

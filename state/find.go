@@ -222,3 +222,26 @@ func (f *Finder) warmEnds(value int, maps []*Map, owners []Ref, words []uint64, 
 	}
 	f.warm += sum // so that the loads are not optimised away
 }
+
+// UpsertFrom gives in refs, for every record of another map, that of the same key, and makes it if there is none. Nothing
+// may ever have been deleted from the map, or Refs do not stay valid.
+func (f *Finder) UpsertFrom(m, from *Map, records, refs []Ref) {
+	var maps [findRows]*Map
+	var hashes [findRows]uint64
+	for len(records) > 0 {
+		n := min(len(records), findRows)
+		for i, r := range records[:n] {
+			maps[i], hashes[i] = m, from.recs[r-1]>>32<<32 // a tag is the part of the hash that matters
+		}
+		f.stage(maps[:n], hashes[:n], types.All(n))
+		for i, r := range records[:n] {
+			key, tag := from.Key(r), tagOf(hashes[i])
+			if _, o, ok := m.lookup(key, tag); ok {
+				refs[i] = Ref(o + 1)
+				continue
+			}
+			refs[i] = Ref(m.insert(key, tag, from.Group(r)) + 1)
+		}
+		records, refs = records[n:], refs[n:]
+	}
+}

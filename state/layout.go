@@ -26,8 +26,9 @@ type Value struct {
 	// Loose elements of a Set are not chained. That is for sets that only grow: adding is cheaper, and walking through a set
 	// or taking something out looks at the elements of all owners. Checkpoints do not show the difference.
 	Loose bool
-	// Short says of a Sorted value that its sets have few elements, or that most Adds go close to the end: there is no index
-	// and no tree, Add and Find walk from the end, Seek from the front. Checkpoints do not show the difference.
+	// Short says that elements are hardly ever looked for: there is no index, and no tree of a Sorted value. Its sets are to be
+	// short, or most Adds go close to the end: Add and Find walk from there, Seek from the front. In lists Find walks from the
+	// front. It is not for Sets. Checkpoints do not show the difference.
 	Short bool
 }
 

@@ -200,7 +200,7 @@ func stepElement(rnd *rand.Rand, m *Map, r Ref, e *entry) {
 func bothSets(t *testing.T, test func(*testing.T, []Value)) {
 	t.Run("usual", func(t *testing.T) { test(t, testValues) })
 	plain := slices.Clone(testValues)
-	plain[3].Loose, plain[5].Short = true, true
+	plain[2].Short, plain[3].Loose, plain[5].Short = true, true, true
 	t.Run("plain", func(t *testing.T) { test(t, plain) })
 }
 

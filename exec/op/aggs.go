@@ -21,6 +21,7 @@ type aggregates struct {
 	calls   []expr.AggCall
 	st      store // of the record being worked on
 	other   store // of the record that is merged into it
+	find    state.Finder
 }
 
 // aggSlot is one aggregate call.
@@ -283,16 +284,23 @@ func (a *aggregates) mergeable() bool {
 	return true
 }
 
-// mergeAll adds every group of from to the group of the same key in to.
+// mergeAll adds every group of from to the group of the same key in to. No group is ever deleted from either.
 func (a *aggregates) mergeAll(to, from *state.Map) error {
+	var refs, into [runRows]state.Ref
 	dst, src := group{m: to}, group{m: from}
-	for src.ref = from.First(); src.ref != 0; src.ref = from.Next(src.ref) {
-		key := state.Key{Words: from.Key(src.ref), Group: from.Group(src.ref)}
-		key.Hash = types.HashKey(key.Words)
-		dst.ref, _ = to.Upsert(key)
-		dst.words, src.words = to.Touch(dst.ref), from.Get(src.ref)
-		if err := a.merge(&dst, &src); err != nil {
-			return err
+	for next := from.First(); next != 0; {
+		n := 0
+		for ; n < len(refs) && next != 0; n++ {
+			refs[n] = next
+			next = from.Next(next)
+		}
+		a.find.UpsertFrom(to, from, refs[:n], into[:n])
+		for i, ref := range refs[:n] {
+			dst.ref, src.ref = into[i], ref
+			dst.words, src.words = to.Touch(dst.ref), from.Get(src.ref)
+			if err := a.merge(&dst, &src); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -38,8 +38,11 @@ type WindowJoin struct {
 	wall   wall
 	sides  [2]*windowSide
 	cond   expr.Filter
-	pair   *types.Batch // pairs of one left row that wait for the condition
+	pair   *types.Batch // pairs that wait for the condition
+	pairOf [2][]int32   // their rows of either side
 	passed []int32
+	left   int32  // the left row whose partners are being given
+	found  int    // how many it has
 	hit    []bool // of the right rows of a key: has a partner
 	out    output
 
@@ -85,7 +88,7 @@ func (j *WindowJoin) Open(ctx *Context) error {
 			d.Zone = j.wall.loc.String()
 		}
 		var err error
-		values := []state.Value{{Kind: state.List, Elem: []state.Value{{Kind: state.Bytes}}}}
+		values := []state.Value{{Kind: state.List, Elem: []state.Value{{Kind: state.Bytes}}, Short: true}}
 		if s.windows, err = ctx.State.Slices(d, state.SlicesSpec{Values: values}); err != nil {
 			return err
 		}
@@ -122,14 +125,20 @@ func (j *WindowJoin) apply(input int, b *types.Batch) error {
 	s := j.sides[input]
 	s.keys.encode(b)
 	ends := b.Cols[s.EndCol]
+	var m *state.Map
+	var owner state.Ref
+	at, last := int64(0), 0 // of the row before
 	for k, i := range b.Live() {
 		end := millis(ends, i)
 		if j.wall.timer(end-1) <= j.clock.Now() {
 			s.late.Add(1)
 			continue
 		}
-		m := s.windows.Open(end)
-		owner, _ := m.Upsert(s.keys.at(k))
+		if m == nil || end != at || !slices.Equal(s.keys.Key(k), s.keys.Key(last)) {
+			m = s.windows.Open(end)
+			owner, _ = m.Upsert(s.keys.at(k))
+		}
+		at, last = end, k
 		e, _ := m.Collection(0).Add(owner, nil)
 		m.Collection(0).PutBytes(e, 0, s.rows.of(b, i))
 	}
@@ -245,24 +254,19 @@ func (j *WindowJoin) join(left *state.Map, l state.Ref, right *state.Map, r stat
 		return err
 	}
 	j.hit = append(j.hit[:0], make([]bool, rs.batch.Len)...)
+	j.left, j.found = 0, 0
 	for i := range int32(ls.batch.Len) {
-		n, err := j.partners(i)
-		if err != nil {
-			return err
+		if rs.batch.Len == 0 || j.unequal(i) {
+			continue
 		}
-		switch j.spec.Kind {
-		case Semi, Anti:
-			if (n > 0) == (j.spec.Kind == Semi) {
-				err = j.give(i, -1)
-			}
-		case Left, Full:
-			if n == 0 {
-				err = j.give(i, -1)
+		for x := range int32(rs.batch.Len) {
+			if err := j.meet(i, x); err != nil {
+				return err
 			}
 		}
-		if err != nil {
-			return err
-		}
+	}
+	if err := errors.Join(j.filter(), j.leftUpTo(int32(ls.batch.Len))); err != nil {
+		return err
 	}
 	if j.spec.Kind != Right && j.spec.Kind != Full {
 		return nil
@@ -277,60 +281,103 @@ func (j *WindowJoin) join(left *state.Map, l state.Ref, right *state.Map, r stat
 	return nil
 }
 
-// partners gives the pairs of left row i and counts them; a semi or anti join only counts.
-func (j *WindowJoin) partners(i int32) (n int, err error) {
-	ls, rs := j.sides[0], j.sides[1]
-	for _, c := range ls.strict {
-		if ls.batch.Cols[c].Null(i) {
-			return 0, nil
-		}
-	}
-	pairs := j.spec.Kind != Semi && j.spec.Kind != Anti
-	for from := 0; from < rs.batch.Len; from += types.BatchRows {
-		to := min(from+types.BatchRows, rs.batch.Len)
-		passed := types.All(to - from)
-		if j.cond != nil {
-			if passed, err = j.filter(i, from, to); err != nil {
-				return 0, err
-			}
-		}
-		n += len(passed)
-		for _, p := range passed {
-			x := int32(from) + p
-			j.hit[x] = true
-			if !pairs {
-				continue
-			}
-			if err := j.give(i, x); err != nil {
-				return 0, err
-			}
-		}
-	}
-	return n, nil
+// unequal reports whether left row i has a NULL that equals nothing.
+func (j *WindowJoin) unequal(i int32) bool {
+	return slices.ContainsFunc(j.sides[0].strict, func(c int) bool { return j.sides[0].batch.Cols[c].Null(i) })
 }
 
-// filter gives those of the right rows from..to, counted from from, for which the condition is true.
-func (j *WindowJoin) filter(i int32, from, to int) ([]int32, error) {
-	ls, rs := j.sides[0], j.sides[1]
+// meet lets two rows meet, which are partners if the condition holds. Rows meet in order.
+func (j *WindowJoin) meet(l, r int32) error {
+	if j.cond == nil {
+		return j.partners(l, r)
+	}
+	j.pairOf[0], j.pairOf[1] = append(j.pairOf[0], l), append(j.pairOf[1], r)
+	if len(j.pairOf[0]) < types.BatchRows {
+		return nil
+	}
+	return j.filter()
+}
+
+// filter gives those of the pairs that wait for which the condition is true.
+func (j *WindowJoin) filter() error {
+	n := len(j.pairOf[0])
+	if n == 0 {
+		return nil
+	}
 	j.pair.Reset()
-	for x := from; x < to; x++ {
-		for c, col := range ls.batch.Cols {
-			j.pair.Cols[c].AppendFrom(col, i)
+	at := 0
+	for i, s := range j.sides {
+		for _, col := range s.batch.Cols {
+			j.pair.Cols[at].Gather(col, j.pairOf[i], s.batch.Len)
+			at++
 		}
-		for c, col := range rs.batch.Cols {
-			j.pair.Cols[len(ls.Fields)+c].AppendFrom(col, int32(x))
-		}
-		j.pair.Push(types.Insert)
 	}
-	var err error
-	if j.passed, err = j.cond(j.pair, types.All(j.pair.Len), j.passed[:0]); err != nil {
-		failed, err := rowError(err)
-		if err == nil {
-			err = dataError(j.ctx, failed, j.fields, j.pair)
-		}
-		return nil, errors.Join(j.out.flush(), err)
+	j.pair.Len = n
+	var fail error
+	at = 0
+	passed, err := j.cond(j.pair, types.All(n), j.passed[:0])
+	if err != nil {
+		passed, at, fail = j.failed(err)
 	}
-	return j.passed, nil
+	for _, p := range passed {
+		if err := j.partners(j.pairOf[0][p], j.pairOf[1][p]); err != nil {
+			return err
+		}
+	}
+	if fail != nil {
+		return errors.Join(j.leftUpTo(j.pairOf[0][at]), j.out.flush(), fail)
+	}
+	j.passed, j.pairOf[0], j.pairOf[1] = passed, j.pairOf[0][:0], j.pairOf[1][:0]
+	return nil
+}
+
+// failed gives the pairs that have passed of left rows before the one for which the condition has failed, the number of
+// pairs before that one's, and the error.
+func (j *WindowJoin) failed(err error) (passed []int32, before int, fail error) {
+	row, err := rowError(err)
+	if err != nil {
+		return nil, 0, err
+	}
+	fail = dataError(j.ctx, row, j.fields, j.pair)
+	before = slices.Index(j.pairOf[0], j.pairOf[0][row.Row])
+	passed, err = j.cond(j.pair, types.All(before), j.passed[:0])
+	return passed, before, errors.Join(err, fail)
+}
+
+// partners gives a pair that fits, or only counts it for a semi or anti join.
+func (j *WindowJoin) partners(l, r int32) error {
+	if err := j.leftUpTo(l); err != nil {
+		return err
+	}
+	j.found++
+	j.hit[r] = true
+	if j.spec.Kind == Semi || j.spec.Kind == Anti {
+		return nil
+	}
+	return j.give(l, r)
+}
+
+// leftUpTo gives what left rows before l give whose partners have all been given.
+func (j *WindowJoin) leftUpTo(l int32) error {
+	for ; j.left < l; j.left++ {
+		alone := j.found == 0
+		j.found = 0
+		var err error
+		switch j.spec.Kind {
+		case Semi:
+			if !alone {
+				err = j.give(j.left, -1)
+			}
+		case Anti, Left, Full:
+			if alone {
+				err = j.give(j.left, -1)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // give puts a row out: left row l and right row r, -1 for NULLs (or for nothing, of a semi or anti join).

@@ -1,7 +1,9 @@
 package op
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"runnel/expr"
@@ -104,5 +106,77 @@ func TestWindowJoinCondition(t *testing.T) {
 			+I NULL c 0 10000 NULL NULL NULL NULL
 			+I NULL NULL NULL NULL NULL a 0 10000
 			watermark 10000
+	`)
+}
+
+// intCondition sets a condition over the columns v of the left side and w of the right one, both INT.
+func intCondition(t *testing.T, s *WindowJoining, of func(v, w expr.Expr) (expr.Expr, error)) {
+	t.Helper()
+	s.Left.Fields, s.Right.Fields = fieldsOf("k int, v int, s ts, e ts"), fieldsOf("k int, w int, s ts, e ts")
+	fields := slices.Concat(s.Left.Fields, s.Right.Fields)
+	cond, err := of(expr.NewCol(fields, 1), expr.NewCol(fields, 5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Cond = cond
+}
+
+// Pairs meet the condition a batch at a time; they come out left row by left row, each with its partners in order.
+func TestWindowJoinManyPairs(t *testing.T) {
+	for _, kind := range []JoinKind{Inner, Left, Full, Semi, Anti} {
+		r, s := windowJoinRig(kind)
+		intCondition(t, s, func(v, w expr.Expr) (expr.Expr, error) { return expr.NewCall("<", []expr.Expr{v, w}, expr.Pos{}) })
+		r.in, r.of, r.bag = [][]types.Field{s.Left.Fields, s.Right.Fields}, 1, false
+		r.out = slices.Concat(s.Left.Fields, s.Right.Fields)
+		if kind == Semi || kind == Anti {
+			r.out = s.Left.Fields
+		}
+		var in, out strings.Builder
+		for w := range 40 {
+			fmt.Fprintf(&in, "R +I 1 %d 0 10000\n", w)
+		}
+		for v := range 70 {
+			fmt.Fprintf(&in, "L +I 1 %d 0 10000\n", v)
+			alone := v >= 39
+			for w := v + 1; w < 40 && kind != Semi && kind != Anti; w++ {
+				fmt.Fprintf(&out, "\t+I 1 %d 0 10000 1 %d 0 10000\n", v, w)
+			}
+			switch {
+			case kind == Semi && !alone, kind == Anti && alone:
+				fmt.Fprintf(&out, "\t+I 1 %d 0 10000\n", v)
+			case alone && (kind == Left || kind == Full):
+				fmt.Fprintf(&out, "\t+I 1 %d 0 10000 NULL NULL NULL NULL\n", v)
+			}
+		}
+		if kind == Full {
+			out.WriteString("\t+I NULL NULL NULL NULL 1 0 0 10000\n")
+		}
+		r.run(t, in.String()+"L watermark 10000\nR watermark 10000\n"+out.String()+"\twatermark 10000\n")
+	}
+}
+
+// A condition that fails ends the job behind what the left rows before give.
+func TestWindowJoinConditionFails(t *testing.T) {
+	r, s := windowJoinRig(Left)
+	intCondition(t, s, func(v, w expr.Expr) (expr.Expr, error) {
+		share, err := expr.NewCall("/", []expr.Expr{w, v}, expr.Pos{})
+		if err != nil {
+			return nil, err
+		}
+		return expr.NewCall(">", []expr.Expr{share, v}, expr.Pos{})
+	})
+	r.in, r.of, r.bag = [][]types.Field{s.Left.Fields, s.Right.Fields}, 1, false
+	r.out = slices.Concat(s.Left.Fields, s.Right.Fields)
+	r.run(t, `
+		L +I 1 2 0 10000
+		L +I 1 9 0 10000
+		L +I 1 0 0 10000
+		R +I 1 1 0 10000
+		R +I 1 7 0 10000
+		L watermark 10000
+		R watermark 10000
+			+I 1 2 0 10000 1 7 0 10000
+			+I 1 9 0 10000 NULL NULL NULL NULL
+			error: / by zero
 	`)
 }
