@@ -2,6 +2,7 @@ package op
 
 import (
 	"fmt"
+	"slices"
 
 	"runnel/state"
 	"runnel/types"
@@ -27,11 +28,20 @@ type SessionAggregate struct {
 	late     *Counter
 	progress int64    // the watermark, or the processing time - 1
 	words    []uint64 // of accKey
+	at       sessionPlace
 	popped   []uint64 // the key whose windows fire
 	out      output
 
 	rowsOf func(*types.Batch) error
 	markOf func(int64) error
+}
+
+// sessionPlace is where a row went. The next one often has the same key, and goes there too.
+type sessionPlace struct {
+	live int // which live row
+	set  state.Collection
+	elem state.Ref // the window
+	group
 }
 
 // Values of an element of a key's windows: [OrderedInt(start)] -> end, number.
@@ -76,7 +86,7 @@ func (s *SessionAggregate) register(k *state.Keyed) error {
 		d.Zone = s.wall.loc.String()
 	}
 	var err error
-	s.windows, err = k.Table(d, state.TableSpec{Values: []state.Value{{Kind: state.Sorted, Elem: state.Words(sessionValues)}}})
+	s.windows, err = k.Table(d, state.TableSpec{Values: []state.Value{{Kind: state.Sorted, Elem: state.Words(sessionValues), Short: true}}})
 	if err != nil {
 		return err
 	}
@@ -106,6 +116,8 @@ func (s *SessionAggregate) Process(_ int, b *types.Batch) error {
 func (s *SessionAggregate) apply(b *types.Batch) error {
 	s.keys.encode(b)
 	s.aggs.begin(b)
+	s.windows.Stage(s.keys.Hash, s.keys.group)
+	s.at.live = -1
 	times := b.Cols[s.spec.Window.Column]
 	now := s.ctx.Now().UnixMilli()
 	for k, i := range b.Live() {
@@ -134,26 +146,42 @@ func (s *SessionAggregate) fail(err error, b *types.Batch, i int32) error {
 
 // row adds a row at a wall-clock time.
 func (s *SessionAggregate) row(b *types.Batch, k int, i int32, t int64) error {
-	key := s.keys.at(k)
-	g := group{m: s.accs.Of(key.Group)}
-	number, ok, err := s.place(key, t)
-	if err != nil {
-		return err
+	p := &s.at
+	if k == 0 || p.live != k-1 || !slices.Equal(s.keys.Key(k), s.keys.Key(k-1)) || !s.fits(p.set, p.elem, t) {
+		key := s.keys.at(k)
+		number, ok, err := s.place(key, t)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			s.late.Add(1)
+			return nil
+		}
+		p.m = s.accs.Of(key.Group)
+		p.ref, _ = p.m.Upsert(s.accKey(key, number))
 	}
-	if !ok {
-		s.late.Add(1)
-		return nil
-	}
-	g.ref, _ = g.m.Upsert(s.accKey(key, number))
-	g.words = g.m.Touch(g.ref)
+	p.live, p.words = k, p.m.Touch(p.ref)
 	if s.rows != nil {
-		s.rows.add(&g, b, i)
+		s.rows.add(&p.group, b, i)
 		return nil
 	}
 	if b.Kind(i).Retract() {
-		return s.aggs.take(&g, b, k, i)
+		return s.aggs.take(&p.group, b, k, i)
 	}
-	return s.aggs.add(&g, b, k, i)
+	return s.aggs.add(&p.group, b, k, i)
+}
+
+// fits reports whether a row at t needs no more of a window than a later end, which it gets. No window behind it begins
+// before that.
+func (s *SessionAggregate) fits(set state.Collection, e state.Ref, t int64) bool {
+	end := int64(set.Get(e)[sessionEnd])
+	if t < s.start(set, e) || t > end {
+		return false
+	}
+	if t+s.spec.Window.Size > end {
+		set.Touch(e)[sessionEnd] = uint64(t + s.spec.Window.Size)
+	}
+	return true
 }
 
 // accKey is the key of a window's accumulators, valid until the next call.
@@ -174,17 +202,12 @@ func (s *SessionAggregate) place(key state.Key, t int64) (number uint64, ok bool
 		owner, _ = m.Upsert(key)
 	}
 	set := m.Collection(0)
-	e := set.Seek(owner, []uint64{state.OrderedInt(end + 1)})
-	if e == 0 {
-		e = set.Last(owner)
-	} else {
+	e := set.Last(owner)
+	for e != 0 && s.start(set, e) > end {
 		e = set.Prev(e)
 	}
-	if e != 0 && start >= s.start(set, e) && start <= int64(set.Get(e)[sessionEnd]) {
-		// The commonest case: at most the end moves. No window behind it begins before the new end.
-		if end > int64(set.Get(e)[sessionEnd]) {
-			set.Touch(e)[sessionEnd] = uint64(end)
-		}
+	s.at.set, s.at.elem = set, e
+	if e != 0 && s.fits(set, e, t) { // the commonest case
 		return set.Get(e)[sessionNumber], true, nil
 	}
 	number, joined := uint64(t), false
@@ -209,6 +232,7 @@ func (s *SessionAggregate) place(key state.Key, t int64) (number uint64, ok bool
 		return 0, false, nil
 	}
 	e, _ = set.Add(owner, []uint64{state.OrderedInt(start)})
+	s.at.elem = e
 	v := set.Touch(e)
 	v[sessionEnd], v[sessionNumber] = uint64(end), number
 	if !joined {
