@@ -55,6 +55,8 @@ const usageText = `runnel: Flink SQL in one binary
 
 JOB is an id, its beginning, a job's name or the end of it: runnel stop --savepoint sp enriched
 
+A process with a job shows it at http://localhost:8081 (rest.port).
+
 Exit codes: 0 fine, 1 a statement failed, 2 wrong usage, 3 a job failed, 130 interrupted.
 `
 

@@ -31,16 +31,25 @@ func failureEvent(e Event, err error) Event {
 	switch {
 	case errors.As(err, &data):
 		e.Operator = data.Operator
-		e.Cure = "the row would fail again, so the job is not restarted: make the query tolerate it (TRY_CAST, a filter, the " +
-			"format's ignore-parse-errors), or correct the data"
 	case errors.As(err, &named):
 		e.Operator, e.Cause = named.Operator, named.Err.Error()
 	}
+	e.Cure = Cure(err)
+	return e
+}
+
+// Cure says what to do about the failure of a job, "" where nothing is known.
+func Cure(err error) string {
 	var cure interface{ Cure() string }
 	if errors.As(err, &cure) {
-		e.Cure = cure.Cure()
+		return cure.Cure()
 	}
-	return e
+	var data *types.DataError
+	if errors.As(err, &data) {
+		return "the row would fail again, so the job is not restarted: make the query tolerate it (TRY_CAST, a filter, the " +
+			"format's ignore-parse-errors), or correct the data"
+	}
+	return ""
 }
 
 // Failure is an entry of a job's exception history.

@@ -339,3 +339,22 @@ func TestBackpressure(t *testing.T) {
 	times(source)
 	times(sink)
 }
+
+// TestJobFields: what the dashboard shows of a job beside what Flink's own shows.
+func TestJobFields(t *testing.T) {
+	r := newRest(t)
+	v := r.until("/jobs/:job", "vertices.1.load.busy", func(v any) bool { return v != nil && v != "N/A" })
+	if at(v, "job-type") != "STREAMING" || at(v, "restarts") != 0.0 || !strings.HasPrefix(fmt.Sprint(at(v, "sql")), "INSERT INTO snk") || at(v, "failure") != nil {
+		t.Errorf("what the page shows: %v", v)
+	}
+	r.run("SET 'parallelism.default' = '9'", "INSERT INTO snk SELECT k, COUNT(*) FROM src GROUP BY k")
+	if _, v := r.ask("/jobs/:job"); !strings.Contains(fmt.Sprint(at(v, "waiting")), "needs 9 slots") || at(v, "vertices.0.load.busy") != "N/A" {
+		t.Errorf("a job that waits: %v", v)
+	}
+	r.run("SET 'parallelism.default' = '1'", "CREATE TABLE three (s STRING) WITH ('connector' = 'datagen', 'number-of-rows' = '3')", "CREATE TABLE ints (i INT) WITH ('connector' = 'blackhole')",
+		"SET 'execution.runtime-mode' = 'batch'", "INSERT INTO ints SELECT CAST('x' || s AS INT) FROM three")
+	v = r.until("/jobs/:job", "state", is("FAILED"))
+	if at(v, "job-type") != "BATCH" || !strings.Contains(fmt.Sprint(at(v, "failure")), "For input string") || !strings.Contains(fmt.Sprint(at(v, "cure")), "TRY_CAST") {
+		t.Errorf("a batch job that failed: %v", v)
+	}
+}

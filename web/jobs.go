@@ -136,12 +136,22 @@ func (s *Server) jobDetail(_ *http.Request, j *exec.Job) (int, any, error) {
 		counts[v.State.String()] = counts[v.State.String()].(int) + 1
 		vertices = append(vertices, vertexObject(v, d.MaxParallelism, d.Now))
 	}
-	return http.StatusOK, object{
+	o := object{
 		"jid": d.ID, "name": d.Name, "isStoppable": false, "state": d.State.String(), "job-type": jobType(&d),
 		"start-time": ms(d.Start), "end-time": ms(d.End), "duration": duration(d.Start, d.End, d.Now),
 		"maxParallelism": d.MaxParallelism, "now": ms(d.Now), "timestamps": timestamps, "vertices": vertices,
 		"status-counts": counts, "plan": planObject(&d),
-	}, nil
+		// For the page; Flink's own answer has no such fields.
+		"sql": d.SQL, "restarts": d.Restarts, "waiting": d.Waiting,
+	}
+	err := d.Err
+	if n := len(d.Failures); n > 0 {
+		err = d.Failures[n-1].Err
+	}
+	if err != nil && d.State != exec.JobFinished && d.State != exec.JobCanceled {
+		o["failure"], o["cure"] = err.Error(), exec.Cure(err)
+	}
+	return http.StatusOK, o, nil
 }
 
 func vertexObject(v *exec.VertexDetails, maxParallelism int, now time.Time) object {
@@ -161,7 +171,7 @@ func vertexObject(v *exec.VertexDetails, maxParallelism int, now time.Time) obje
 	return object{
 		"id": v.ID, "slotSharingGroupId": "default", "name": v.Name, "maxParallelism": maxParallelism, "parallelism": v.Parallelism,
 		"status": v.State.String(), "start-time": ms(v.Start), "end-time": ms(v.End), "duration": duration(v.Start, v.End, now),
-		"tasks": tasks, "metrics": ioMetrics(&m),
+		"tasks": tasks, "metrics": ioMetrics(&m), "load": load(v),
 	}
 }
 

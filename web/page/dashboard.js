@@ -39,8 +39,6 @@ function size(n) {
   for (; n >= 1024 && u < units.length - 1; u++) n /= 1024;
   return (u ? n.toFixed(1) : n) + ' ' + units[u];
 }
-const percent = ms => Number.isFinite(ms) ? Math.min(Math.round(ms / 10), 100) : NaN;
-const shownPercent = p => Number.isNaN(p) ? 'N/A' : p + ' %';
 
 function table(heads, rows, empty) {
   if (!rows.length) return el('p', {class: 'note'}, empty);
@@ -68,16 +66,15 @@ async function overview() {
 async function vertexNumbers(id, v) {
   const subtasks = [...Array(v.parallelism).keys()];
   const last = v.name.split(' -> ').pop().replaceAll(' ', '_');
-  const names = ['busyTimeMsPerSecond', 'backPressuredTimeMsPerSecond', 'numRecordsInPerSecond', 'numRecordsOutPerSecond', 'currentInputWatermark', last + '.currentOutputWatermark'];
+  const names = ['numRecordsInPerSecond', 'numRecordsOutPerSecond', 'currentInputWatermark', last + '.currentOutputWatermark'];
   const get = subtasks.flatMap(i => names.map(n => i + '.' + n)).map(encodeURIComponent).join(',');
   const values = {};
   for (const m of await ask('jobs/' + id + '/vertices/' + v.id + '/metrics?get=' + get)) values[m.id] = m.value;
   const all = n => subtasks.map(i => values[i + '.' + n]).filter(x => x !== undefined);
-  const most = n => all(n).length ? Math.max(...all(n).map(Number)) : NaN;
   const sum = n => all(n).reduce((a, x) => a + Number(x), 0);
-  const marks = v.source ? all(names[5]) : all(names[4]);
+  const marks = v.source ? all(names[3]) : all(names[2]);
   return {
-    busy: percent(most(names[0])), pressed: percent(most(names[1])), inRate: sum(names[2]), outRate: sum(names[3]),
+    inRate: sum(names[0]), outRate: sum(names[1]),
     watermark: !marks.length || marks.includes(none) ? null : Math.min(...marks.map(Number)),
   };
 }
@@ -89,12 +86,6 @@ function watermark(n, now) {
   const behind = now - n.watermark;
   const at = new Date(n.watermark).toISOString().replace('T', ' ').replace('Z', '');
   return behind > 0 && behind < 864e5 ? at.slice(11) + ' (' + span(behind) + ' behind)' : at;
-}
-
-const blend = (from, to, p) => from.map((c, i) => Math.round(c + (to[i] - c) * (p || 0) / 100));
-function colours(n) {
-  const mix = (idle, busy, pressed) => 'rgb(' + blend(blend(idle, busy, n.busy), pressed, n.pressed).join(',') + ')';
-  return {fill: mix([0x5d, 0xb1, 0xff], [0xee, 0x64, 0x64], [0x88, 0x88, 0x88]), stroke: mix([0x18, 0x90, 0xff], [0xee, 0x22, 0x22], [0, 0, 0])};
 }
 
 const cut = (s, n) => s.length > n ? s.slice(0, n - 1) + '…' : s;
@@ -125,17 +116,18 @@ function graph(job, numbers) {
     }
   }
   for (const [id, p] of at) {
-    const v = vertex.get(id), n = numbers.get(id), c = colours(n);
-    const facts = ['Parallelism: ' + v.parallelism, 'Backpressured (max): ' + shownPercent(n.pressed), 'Busy (max): ' + shownPercent(n.busy),
+    const v = vertex.get(id), n = numbers.get(id);
+    const facts = ['Parallelism: ' + v.parallelism, 'Backpressured (max): ' + v.load.backpressured, 'Busy (max): ' + v.load.busy,
       'Records: ' + count(v.metrics['read-records']) + ' in, ' + count(v.metrics['write-records']) + ' out', 'Watermark: ' + watermark(n, job.now)];
     const text = p.lines.map(s => ['name', cut(s, 36)]).concat(facts.map(s => ['', s]));
     parts.push(el('g', {}, el('title', {}, (nodes.get(id).description || v.name).replaceAll('<br/>', '\n')),
-      el('rect', {x: p.x, y: p.y, width, height: p.h, rx: 6, fill: c.fill, stroke: c.stroke, 'stroke-width': 2}),
-      ...text.map(([cls, s], i) => el('text', {class: cls, x: p.x + 12, y: p.y + 20 + i * line}, s))));
+      el('rect', {x: p.x, y: p.y, width, height: p.h, rx: 6, fill: v.load.colour}),
+      ...text.map(([cls, s], i) => el('text', {class: cls, style: 'fill:' + v.load.ink, x: p.x + 12, y: p.y + 20 + i * line}, s))));
   }
   const wide = Math.max(...[...at.values()].map(p => p.x)) + width + 12;
   const colour = (c, name) => el('span', {}, el('i', {style: 'background:' + c}), name);
-  return [el('div', {class: 'key'}, colour('#5db1ff', 'idle'), colour('#ee6464', 'busy'), colour('#888888', 'backpressured')),
+  return [el('div', {class: 'key'}, colour('#5db1ff', 'idle: waits for rows'), colour('#ee6464', 'busy: may be the bottleneck'),
+    colour('#000000', 'backpressured: waits for those behind it'), colour('#d8dce2', 'not running')),
     el('div', {class: 'card'}, el('svg', {width: wide, height: tall, role: 'img', 'aria-label': 'Operators of the job'},
       el('defs', {}, el('marker', {id: 'tip', viewBox: '0 0 8 8', refX: 6, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto'},
         el('path', {d: 'M0,0 L8,4 L0,8 z', fill: '#8a97a3'}))), ...parts))];
@@ -149,17 +141,25 @@ async function job(id) {
   const cancel = el('button', {onclick: () => confirm('Cancel the job ' + j.name + '?') &&
     ask('jobs/' + id + '?mode=cancel', {method: 'PATCH'}).then(show, e => alert(e.message))}, 'Cancel');
   const c = points.counts;
+  const act = (name, f) => el('button', {onclick: () => f().then(show, e => alert(e.message))}, name);
+  const checkpoint = act('Take a checkpoint', () => trigger('jobs/' + id + '/checkpoints', {}, 'jobs/' + id + '/checkpoints/'));
+  const stop = act('Stop with savepoint', async () => {
+    const dir = prompt('Directory for the savepoint (empty: execution.checkpointing.savepoint-dir)', '');
+    if (dir !== null) alert('Savepoint: ' + (await trigger('jobs/' + id + '/stop', {targetDirectory: dir || null}, 'jobs/' + id + '/savepoints/')).location);
+  });
   return [
-    el('div', {class: 'top'}, tag(j.state), el('h1', {}, j.name), live ? cancel : null),
+    el('div', {class: 'top'}, tag(j.state), el('h1', {}, j.name), j.state === 'RUNNING' ? checkpoint : null, j.state === 'RUNNING' ? stop : null, live ? cancel : null),
     el('p', {class: 'facts'}, el('span', {}, j['job-type']), el('span', {}, 'started ' + clock(j['start-time'])), el('span', {}, span(j.duration)),
       live ? null : el('span', {}, 'ended ' + clock(j['end-time'])), el('span', {}, id)),
-    wrong['root-exception'] ? el('div', {}, el('h2', {}, 'Why it failed'), el('div', {class: 'card'}, el('pre', {}, wrong['root-exception']))) : null,
+    wrong['root-exception'] ? el('div', {}, el('h2', {}, 'Why it failed'), el('div', {class: 'card'}, el('pre', {}, wrong['root-exception'])), j.cure ? el('p', {}, 'What to do: ' + j.cure) : null) : null,
+    j.waiting ? el('p', {}, 'It waits for slots: ' + j.waiting) : null,
     ...graph(j, numbers),
+    ...j.sql ? [el('h2', {}, 'Statement'), el('div', {class: 'card'}, el('pre', {}, j.sql))] : [],
     el('h2', {}, 'Operators'),
     table(['Name', 'Status', '#Parallelism', '#Records in', '#Records out', '#In per second', '#Out per second', '#Busy', '#Backpressured', '#Watermark'],
       j.vertices.map(v => [v.name, tag(v.status), v.parallelism, count(v.metrics['read-records']), count(v.metrics['write-records']),
-        count(numbers.get(v.id).inRate.toFixed(1)), count(numbers.get(v.id).outRate.toFixed(1)), shownPercent(numbers.get(v.id).busy),
-        shownPercent(numbers.get(v.id).pressed), watermark(numbers.get(v.id), j.now)]), ''),
+        count(numbers.get(v.id).inRate.toFixed(1)), count(numbers.get(v.id).outRate.toFixed(1)), v.load.busy,
+        v.load.backpressured, watermark(numbers.get(v.id), j.now)]), ''),
     el('h2', {}, `Checkpoints: ${c.completed} completed, ${c.failed} failed, ${c.in_progress} in progress` + (c.restored ? `, ${c.restored} restored` : '')),
     table(['#Id', 'Status', 'Kind', 'Triggered', '#Duration', '#Written', '#State', '/Path or failure'], points.history.slice(0, 10).map(p => [p.id, tag(p.status),
       p.is_savepoint ? 'savepoint' : 'checkpoint', clock(p.trigger_timestamp), span(p.end_to_end_duration), size(p.checkpointed_size), size(p.state_size),
@@ -167,6 +167,19 @@ async function job(id) {
     el('h2', {}, 'Failures'),
     table(['Time', 'Task', '/Cause'], wrong.exceptionHistory.entries.map(e => [clock(e.timestamp), e.taskName || '', e.stacktrace.split('\n\tat ')[0]]), 'None.'),
   ];
+}
+
+// trigger starts an operation, waits for its end and gives what came out.
+async function trigger(path, body, polls) {
+  const t = await ask(path, {method: 'POST', body: JSON.stringify(body)});
+  for (;;) {
+    const s = await ask(polls + t['request-id']);
+    if (s.status.id === 'COMPLETED') {
+      if (s.operation['failure-cause']) throw new Error(s.operation['failure-cause']['stack-trace'].split('\n\tat ')[0]);
+      return s.operation;
+    }
+    await new Promise(done => setTimeout(done, 300));
+  }
 }
 
 // show draws the page that the address names and comes back after a while; only the newest call draws.
