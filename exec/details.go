@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"runnel/plan"
+	"runnel/types"
 )
 
 // JobDetails is all that is known about a job at a moment. It is a copy.
@@ -122,7 +123,8 @@ func (v *vertex) details(a *attempt, now time.Time) VertexDetails {
 	}
 	counts := map[TaskState]int{}
 	for i := range v.parallelism {
-		st := SubtaskDetails{Subtask: i, State: TaskScheduled}
+		st := SubtaskDetails{Subtask: i, State: TaskScheduled, Metrics: SubtaskMetrics{
+			InputWatermark: types.MinWatermark, OutputWatermark: types.MinWatermark, IsSource: len(v.ops[0].inputs) == 0}}
 		if a != nil && len(a.bySpec[v.task]) > i {
 			st = a.bySpec[v.task][i].details(v, now)
 			st.Attempt = a.number - 1

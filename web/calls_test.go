@@ -350,6 +350,8 @@ func TestJobFields(t *testing.T) {
 	r.run("SET 'parallelism.default' = '9'", "INSERT INTO snk SELECT k, COUNT(*) FROM src GROUP BY k")
 	if _, v := r.ask("/jobs/:job"); !strings.Contains(fmt.Sprint(at(v, "waiting")), "needs 9 slots") || at(v, "vertices.0.load.busy") != "N/A" {
 		t.Errorf("a job that waits: %v", v)
+	} else if _, wm := r.ask("/jobs/:job/vertices/" + at(v, "vertices.1.id").(string) + "/watermarks"); at(wm, "8.value") != "-9223372036854775808" {
+		t.Errorf("watermarks of a job that waits: %v", wm)
 	}
 	r.run("SET 'parallelism.default' = '1'", "CREATE TABLE three (s STRING) WITH ('connector' = 'datagen', 'number-of-rows' = '3')", "CREATE TABLE ints (i INT) WITH ('connector' = 'blackhole')",
 		"SET 'execution.runtime-mode' = 'batch'", "INSERT INTO ints SELECT CAST('x' || s AS INT) FROM three")

@@ -105,13 +105,19 @@ function graph(job, numbers) {
     at.set(v.id, {x: 12 + l * (width + gapX), y: (heights[l] || 12), h, lines});
     heights[l] = (heights[l] || 12) + h + gapY;
   }
+  let deep = 0;
   const tall = Math.max(...heights.filter(h => h)) - gapY + 12, parts = [];
   for (const p of at.values()) p.y += (tall + gapY - 12 - heights[Math.round((p.x - 12) / (width + gapX))]) / 2;
   for (const n of nodes.values()) {
     for (const i of n.inputs || []) {
       const a = at.get(i.id), b = at.get(n.id), k = n.inputs.indexOf(i);
       const y1 = a.y + a.h / 2, y2 = b.y + b.h * (k + 1) / (n.inputs.length + 1), x1 = a.x + width, x2 = b.x - 6, mid = (x1 + x2) / 2;
-      parts.push(el('path', {class: 'edge', d: `M${x1},${y1} C${mid},${y1} ${mid},${y2} ${x2},${y2}`, 'marker-end': 'url(#tip)'}));
+      // An edge past other vertices goes below them.
+      const far = layer(n.id) - layer(i.id) > 1, low = tall + 4;
+      if (far) deep = 22;
+      parts.push(el('path', {class: 'edge', 'marker-end': 'url(#tip)', d: far ? `M${x1},${y1} C${x1 + 40},${y1} ${x1 + 20},${low} ${x1 + gapX},${low} L${x2 - gapX},${low} C${x2 - 20},${low} ${x2 - 40},${y2} ${x2},${y2}` :
+        `M${x1},${y1} C${mid},${y1} ${mid},${y2} ${x2},${y2}`}));
+      if (far) { parts.push(el('text', {class: 'ship', x: x1 + gapX, y: low + 13}, i.ship_strategy)); continue; }
       parts.push(el('text', {class: 'ship', x: mid, y: (y1 + y2) / 2 + (y2 > y1 ? 15 : -6), 'text-anchor': 'middle'}, i.ship_strategy));
     }
   }
@@ -128,7 +134,7 @@ function graph(job, numbers) {
   const colour = (c, name) => el('span', {}, el('i', {style: 'background:' + c}), name);
   return [el('div', {class: 'key'}, colour('#5db1ff', 'idle: waits for rows'), colour('#ee6464', 'busy: may be the bottleneck'),
     colour('#000000', 'backpressured: waits for those behind it'), colour('#d8dce2', 'not running')),
-    el('div', {class: 'card'}, el('svg', {width: wide, height: tall, role: 'img', 'aria-label': 'Operators of the job'},
+    el('div', {class: 'card'}, el('svg', {width: wide, height: tall + deep, role: 'img', 'aria-label': 'Operators of the job'},
       el('defs', {}, el('marker', {id: 'tip', viewBox: '0 0 8 8', refX: 6, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto'},
         el('path', {d: 'M0,0 L8,4 L0,8 z', fill: '#8a97a3'}))), ...parts))];
 }
@@ -191,7 +197,7 @@ async function show() {
     const [o, page] = await Promise.all([ask('overview'), id ? job(id) : overview()]);
     if (mine !== turn) return;
     document.getElementById('summary').textContent = `${o['slots-available']} of ${o['slots-total']} slots free · jobs: ` +
-      `${o['jobs-running']} running, ${o['jobs-finished']} finished, ${o['jobs-cancelled']} cancelled, ${o['jobs-failed']} failed`;
+      `${o['jobs-running']} running or waiting, ${o['jobs-finished']} finished, ${o['jobs-cancelled']} cancelled, ${o['jobs-failed']} failed`;
     const scrolled = [...main.querySelectorAll('.card')].map(c => c.scrollLeft);
     main.replaceChildren(...page.filter(x => x));
     [...main.querySelectorAll('.card')].forEach((c, i) => { c.scrollLeft = scrolled[i] || 0; });
