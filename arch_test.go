@@ -15,7 +15,7 @@ import (
 // layers is the import order, lowest first: a package imports only from lines above its own. "x/*" is every package below
 // x that is not named itself. Do not change a line to make a build pass; mend the import.
 var layers = [][]string{
-	{"internal/cputime", "internal/recorded"},
+	{"internal/cputime", "internal/recorded", "internal/javamath"},
 	{"types", "sql"},
 	{"expr", "state"},
 	{"connectors", "gateway/wire", "gateway/client"},

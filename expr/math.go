@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"runnel/internal/javamath"
 	"runnel/types"
 )
 
@@ -42,25 +43,25 @@ func doubleFunctions() []Function {
 			kernel: rows2(func(a, b float64) (float64, error) { return f(a, b), nil })}
 	}
 	return []Function{
-		two("POWER", "POWER(a, b): a to the power of b.", javaPow),
-		two("ATAN2", "ATAN2(y, x): the angle of the point (x, y).", math.Atan2),
+		two("POWER", "POWER(a, b): a to the power of b.", javamath.Pow),
+		two("ATAN2", "ATAN2(y, x): the angle of the point (x, y).", javamath.Atan2),
 		one("SQRT", "the square root; NaN for a negative number.", javaSqrt),
-		one("LN", "the natural logarithm.", javaLog),
-		one("LOG10", "the logarithm to the base 10.", javaLog10),
+		one("LN", "the natural logarithm.", javamath.Log),
+		one("LOG10", "the logarithm to the base 10.", javamath.Log10),
 		one("LOG2", "the logarithm to the base 2.", javaLog2),
 		{Name: "LOG", Doc: "LOG([base,] a): the natural logarithm, or that to a base.", safe: true, forms: "'LOG(<NUMERIC>)'",
 			bind: asDoubles(takes("NUMERIC, [NUMERIC]").to(giveKind(types.Double))), kernel: logKernel},
-		one("EXP", "e to the power of a.", math.Exp),
-		one("SIN", "the sine of an angle in radians.", math.Sin),
-		one("COS", "the cosine of an angle in radians.", math.Cos),
-		one("TAN", "the tangent of an angle in radians.", math.Tan),
-		one("COT", "the cotangent of an angle in radians.", func(a float64) float64 { return 1 / math.Tan(a) }),
-		one("ASIN", "the arc sine in radians.", math.Asin),
-		one("ACOS", "the arc cosine in radians.", math.Acos),
-		one("ATAN", "the arc tangent in radians.", math.Atan),
-		one("SINH", "the hyperbolic sine.", math.Sinh),
-		one("COSH", "the hyperbolic cosine.", math.Cosh),
-		one("TANH", "the hyperbolic tangent.", math.Tanh),
+		one("EXP", "e to the power of a.", javamath.Exp),
+		one("SIN", "the sine of an angle in radians.", javamath.Sin),
+		one("COS", "the cosine of an angle in radians.", javamath.Cos),
+		one("TAN", "the tangent of an angle in radians.", javamath.Tan),
+		one("COT", "the cotangent of an angle in radians.", func(a float64) float64 { return 1 / javamath.Tan(a) }),
+		one("ASIN", "the arc sine in radians.", javamath.Asin),
+		one("ACOS", "the arc cosine in radians.", javamath.Acos),
+		one("ATAN", "the arc tangent in radians.", javamath.Atan),
+		one("SINH", "the hyperbolic sine.", javamath.Sinh),
+		one("COSH", "the hyperbolic cosine.", javamath.Cosh),
+		one("TANH", "the hyperbolic tangent.", javamath.Tanh),
 		one("DEGREES", "radians in degrees.", func(a float64) float64 { return a * (180 / math.Pi) }),
 		one("RADIANS", "degrees in radians.", func(a float64) float64 { return a / 180 * math.Pi }),
 	}
@@ -70,14 +71,6 @@ func fixed(v float64) func(*compiler, *Call) (Eval, error) {
 	return func(_ *compiler, call *Call) (Eval, error) {
 		return constant(&Const{Value: types.FloatDatum(v), T: call.T}), nil
 	}
-}
-
-// javaPow differs from math.Pow where Java's does: 1 or -1 to an infinite or undefined power is NaN.
-func javaPow(a, b float64) float64 {
-	if math.IsNaN(b) || math.Abs(a) == 1 && math.IsInf(b, 0) {
-		return math.NaN()
-	}
-	return math.Pow(a, b)
 }
 
 // javaSqrt is Math.pow(a, 0.5), which differs from the root for -0.0 and -Infinity.
@@ -91,25 +84,13 @@ func javaSqrt(a float64) float64 {
 	return math.Sqrt(a)
 }
 
-func javaLog(a float64) float64 { return math.Log(a) }
-
-func javaLog10(a float64) float64 {
-	// math.Log10 multiplies by a constant and misses exact powers.
-	if a > 0 && !math.IsInf(a, 1) {
-		if n := math.Round(math.Log10(a)); n >= 0 && n <= 22 && math.Pow(10, n) == a {
-			return n
-		}
-	}
-	return math.Log10(a)
-}
-
-func javaLog2(a float64) float64 { return javaLog(a) / math.Ln2 }
+func javaLog2(a float64) float64 { return javamath.Log(a) / math.Ln2 }
 
 func logKernel(c *compiler, call *Call) (Eval, error) {
 	if len(call.Args) == 1 {
-		return pure1(javaLog)(c, call)
+		return pure1(javamath.Log)(c, call)
 	}
-	return rows2(func(base, a float64) (float64, error) { return javaLog(a) / javaLog(base), nil })(c, call)
+	return rows2(func(base, a float64) (float64, error) { return javamath.Log(a) / javamath.Log(base), nil })(c, call)
 }
 
 func absKernel(c *compiler, call *Call) (Eval, error) {
