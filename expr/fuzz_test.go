@@ -3,6 +3,7 @@ package expr
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"regexp"
 	"strconv"
 	"strings"
@@ -80,17 +81,98 @@ func FuzzRegex(f *testing.F) {
 	})
 }
 
-// FuzzSimilar makes sure that translated patterns compile or are refused.
+// plainSimilar is a SIMILAR TO pattern whose operators Go's regular expressions have too.
+var plainSimilar = regexp.MustCompile(`^[a-z0-9 _%|()*+?]*$`)
+
+// FuzzSimilar makes sure that translated patterns compile or are refused, and compares plain ones with regular expressions.
 func FuzzSimilar(f *testing.F) {
-	for _, p := range []string{"a%", "[[:ALPHA:]]+", "a(b|x)c", "[^b]", "a!%", "{", "[a"} {
-		f.Add(p)
+	for _, p := range []string{"a%", "[[:ALPHA:]]+", "a(b|x)c", "[^b]", "a!%", "{", "[a", "(a|_)*%b?"} {
+		f.Add(p, "abc")
 	}
-	f.Fuzz(func(t *testing.T, pattern string) {
-		if len(pattern) > 60 {
+	f.Fuzz(func(t *testing.T, pattern, s string) {
+		if len(pattern) > 60 || len(s) > 60 {
 			return
 		}
-		if text, err := similarToRegex(pattern, '!'); err == nil {
-			_, _ = compileRegex(text)
+		text, err := similarToRegex(pattern, '!')
+		if err != nil {
+			return
+		}
+		re, err := compileRegex(`\A(?:` + text + `)\z`)
+		s = strings.ToValidUTF8(s, "?")
+		slow := strings.NewReplacer("_", `[^\n\r\x{85}\x{2028}\x{2029}]`, "%", `(?s:.*)`).Replace(pattern)
+		want, slowErr := regexp.Compile(`\A(?:` + slow + `)\z`)
+		if err != nil || slowErr != nil || !plainSimilar.MatchString(pattern) || strings.Contains(pattern, "(?") {
+			return
+		}
+		if got, err := re.found(s); err == nil && got != want.MatchString(s) {
+			t.Errorf("%q SIMILAR TO %q: %t", s, pattern, got)
+		}
+	})
+}
+
+// FuzzDateFormats compares the direct way of plain date patterns with the general one, in both dialects.
+func FuzzDateFormats(f *testing.F) {
+	for _, p := range []string{"yyyy-MM-dd HH:mm:ss.SSS", "yyyyMMdd", "dd/MM/yyyy", "HH:mm", "ss.S", "MM-dd"} {
+		f.Add(p, "2024-02-29 12:34:56.789", int64(1709210096789000))
+		f.Add(p, "20240229", int64(-1))
+	}
+	berlin, err := types.ParseZone("Europe/Berlin")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, pattern, s string, us int64) {
+		if len(pattern) > 40 || len(s) > 80 || us > 400_000_000_000_000_000 || us < -100_000_000_000_000_000 {
+			return
+		}
+		if p, err := parseFormat(pattern); err == nil && p.plain != nil {
+			want, err := p.Append(nil, us, 0)
+			if got, ok := p.plain.append(nil, us); ok && (err != nil || string(got) != string(want)) {
+				t.Fatalf("%s of %d: %s, want %s (%v)", pattern, us, got, want, err)
+			}
+			for _, s := range []string{s, string(want)} {
+				w, _, is := p.Parse(s)
+				if v, ok := p.plain.parse(s); ok && (!is || v != w) {
+					t.Fatalf("%s reads %q as %d, want %d (%t)", pattern, s, v, w, is)
+				}
+			}
+		}
+		p, err := newCompiler(nil, nil).parseLegacyFormat(pattern)
+		if err != nil || p.plain == nil {
+			return
+		}
+		ms := us / 1000
+		want := p.LegacyPattern.Append(nil, ms, berlin)
+		if got := p.Append(nil, ms, berlin); string(got) != string(want) {
+			t.Fatalf("legacy %s of %d: %s, want %s", pattern, ms, got, want)
+		}
+		for _, s := range []string{s, string(want), string(want) + s} {
+			v, ok := p.Parse(s, berlin)
+			if w, is := p.LegacyPattern.Parse(s, berlin); v != w || ok != is {
+				t.Fatalf("legacy %s reads %q as %d (%t), want %d (%t)", pattern, s, v, ok, w, is)
+			}
+		}
+	})
+}
+
+// FuzzKernels compares kernels with the evaluation of single rows: the input seeds an expression and a batch.
+func FuzzKernels(f *testing.F) {
+	for seed := range uint64(20) {
+		f.Add(seed, seed*7)
+	}
+	fields, env := testFields(), testEnv(f)
+	f.Fuzz(func(t *testing.T, a, b uint64) {
+		r := rand.New(rand.NewPCG(a, b))
+		e := newMaker(r, fields).expr(4)
+		if e == nil || isSymbol(e.Type()) {
+			return
+		}
+		batch := randomBatch(r, fields, 1+r.IntN(70), r.IntN(3) > 0)
+		eval, err := Compile(e, fields, env)
+		if err != nil {
+			return // e.g. a pattern in a constant that is none
+		}
+		for _, sel := range [][]int32{types.All(batch.Len), randomSelection(r, batch.Len)} {
+			checkRows(t, e, eval, batch, sel, env)
 		}
 	})
 }
@@ -114,6 +196,10 @@ func FuzzJSON(f *testing.F) {
 			if again, err := parseJSON(string(text)); err != nil || string(appendNode(nil, again)) != string(text) {
 				t.Fatalf("%q is written as %s, which does not come back (%v)", doc, text, err)
 			}
+		}
+		skipper := jsonScanner{s: doc}
+		if serr := skipper.skip(); (serr == nil) != (err == nil) {
+			t.Fatalf("%q: %v when read, %v when skipped", doc, err, serr)
 		}
 		p, perr := compileJSONPath(path)
 		if perr != nil || err != nil || n.kind == jsonNull {
