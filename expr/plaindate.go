@@ -37,6 +37,8 @@ func plainPatternOf(pattern string) *plainPattern {
 		}
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
 		switch {
+		case digit(c) && afterField(p.parts): // it would touch the number in front of it
+			return nil
 		case !letter && (c >= 0x80 || c == '\'' || c == '[' || c == ']' || c == '{' || c == '}' || c == '#'):
 			return nil
 		case !letter:
@@ -86,6 +88,9 @@ func (p *plainPattern) format(arena *types.Arena, us int64) (string, bool) {
 	p.from, p.text = floorDiv(us, p.unit)*p.unit, arena.Take(buf)
 	return p.text, true
 }
+
+// afterField reports whether a field stands at the end.
+func afterField(parts []plainPart) bool { return len(parts) > 0 && parts[len(parts)-1].field != 0 }
 
 // append writes a timestamp; false for a year that does not have four digits.
 func (p *plainPattern) append(dst []byte, us int64) ([]byte, bool) {

@@ -202,7 +202,7 @@ var timestampText = regexp.MustCompile(`^([0-9]{4})-([0-9]{0,2})-([0-9]{0,2})(?:
 // slowTimestamp is ParseTimestamp by way of a pattern and package time.
 func slowTimestamp(s string, p int) (us int64, ns int, ok bool) {
 	m := timestampText.FindStringSubmatch(s)
-	if m == nil {
+	if m == nil || regexp.MustCompile(`--[0-9]`).MatchString(s) { // Java reads -1 for a month that is not there
 		return 0, 0, false
 	}
 	number := func(i, missing int) int {
