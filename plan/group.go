@@ -101,7 +101,7 @@ func (g *grouping) groupKeys() error {
 		}
 	}
 	if many || len(sets) == 1 && len(sets[0]) != len(g.keys) {
-		if len(g.keys) > 63 {
+		if len(g.keys) > 63 || len(g.keys) > 50 && equalSets(len(g.keys), sets) {
 			return refuse(tableError, g.b.stmt.GroupBy, "group count must be less than 64.")
 		}
 		g.sets = sets
@@ -603,16 +603,36 @@ func expand(in *Calc, keys []int, sets [][]int) (Node, []int) {
 			x.Fields[i].Type = x.Fields[i].Type.Optional()
 		}
 	}
-	for _, set := range sets {
-		id := int64(0)
+	for i, id := range setNumbers(len(keys), sets) {
 		row := columnExprs(in.Fields)
 		for k, col := range keys {
-			if !slices.Contains(set, k) {
+			if !slices.Contains(sets[i], k) {
 				row[col] = expr.NewConst(types.NullDatum(), in.Fields[col].Type)
-				id |= 1 << (len(keys) - 1 - k)
 			}
 		}
 		x.Rows = append(x.Rows, append(row, expr.NewConst(types.IntDatum(id), types.Of(types.BigInt))))
 	}
 	return x, append(slices.Clone(keys), n)
+}
+
+// setNumbers gives each grouping set over n keys its number: a bit for each key that is left out, the first key in the
+// highest, and above them how many equal sets come before it.
+func setNumbers(n int, sets [][]int) []int64 {
+	numbers, before := make([]int64, len(sets)), map[int64]int64{}
+	for i, set := range sets {
+		id := int64(0)
+		for k := range n {
+			if !slices.Contains(set, k) {
+				id |= 1 << (n - 1 - k)
+			}
+		}
+		numbers[i] = before[id]<<n | id
+		before[id]++
+	}
+	return numbers
+}
+
+// equalSets reports whether two grouping sets over n keys are equal.
+func equalSets(n int, sets [][]int) bool {
+	return slices.ContainsFunc(setNumbers(n, sets), func(id int64) bool { return id>>n != 0 })
 }

@@ -239,14 +239,11 @@ func (p *planning) emit(a *GroupWindowAggregate, at sql.Node) error {
 	return nil
 }
 
-// groupingID binds GROUPING(a, ..): a bit for each argument that the row's grouping set leaves out. Without grouping sets
-// none is.
+// groupingID binds GROUPING(a, ..), a bit for each argument that the row's grouping set leaves out, and GROUP_ID(), which
+// counts equal grouping sets. Without grouping sets both are 0.
 func (g *grouping) groupingID(c *sql.FuncCall, name string) (expr.Expr, error) {
 	zero := expr.NewConst(types.IntDatum(0), types.Of(types.BigInt))
-	if name == "GROUP_ID" {
-		return zero, nil
-	}
-	if len(c.Args) == 0 {
+	if name != "GROUP_ID" && len(c.Args) == 0 {
 		return nil, refuse(nameError, c, "Invalid number of arguments to function '%s'", name)
 	}
 	b := g.b.binder("")
@@ -262,30 +259,23 @@ func (g *grouping) groupingID(c *sql.FuncCall, name string) (expr.Expr, error) {
 		}
 		bits = append(bits, i)
 	}
-	if g.sets == nil {
+	if g.sets == nil || name == "GROUP_ID" && !equalSets(len(g.keys), g.sets) {
 		return zero, nil
 	}
-	// The set's number has a bit for each key that is left out, the first key in the highest: one CASE branch per set.
+	// One CASE branch per set.
 	set := &expr.Col{Index: setColumn, Name: "$e", T: types.Of(types.BigInt).Required()}
 	var whens []expr.When
-	seen := map[int64]bool{}
-	for _, s := range g.sets {
-		id, value := int64(0), int64(0)
-		for k := range g.keys {
-			if !slices.Contains(s, k) {
-				id |= 1 << (len(g.keys) - 1 - k)
-			}
+	for i, id := range setNumbers(len(g.keys), g.sets) {
+		value := id >> len(g.keys)
+		if name != "GROUP_ID" {
+			value = 0
 		}
 		for _, k := range bits {
 			value <<= 1
-			if !slices.Contains(s, k) {
+			if !slices.Contains(g.sets[i], k) {
 				value |= 1
 			}
 		}
-		if seen[id] {
-			continue
-		}
-		seen[id] = true
 		eq, err := newCall(c, "=", set, expr.NewConst(types.IntDatum(id), types.Of(types.BigInt)))
 		if err != nil {
 			return nil, err
