@@ -277,9 +277,12 @@ func (r *resolver) setWatermark(column string, expr sql.Expr, def *sql.Watermark
 		}
 		return e
 	}
-	ty, err := r.b.TypeOf(expr, r.t.Fields())
-	if err != nil {
-		return err
+	ty := col.Type // of SOURCE_WATERMARK(), which is met by the table's readers
+	if c, ok := expr.(*sql.FuncCall); !ok || len(c.Args) > 0 || !strings.EqualFold(c.Name.Dotted(), "SOURCE_WATERMARK") {
+		var err error
+		if ty, err = r.b.TypeOf(expr, r.t.Fields()); err != nil {
+			return err
+		}
 	}
 	if !canBeRowtime(ty) {
 		return Errorf(ValidationError, "Invalid data type of expression for watermark definition. "+rule+"watermark expression type is %s", ty).Node(expr)

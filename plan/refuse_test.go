@@ -42,7 +42,7 @@ func TestRefusals(t *testing.T) {
 		{"SELECT >>99999999999999999999<<", "Numeric literal '99999999999999999999' out of range", "CAST('99999999999999999999' AS DECIMAL(38, 0))"},
 		{"SELECT id FROM orders UNION ALL SELECT id, cust FROM orders", "Column count mismatch in UNION ALL", ""},
 		{"SELECT >>NULL<< FROM orders", "Illegal use of 'NULL'", "CAST(NULL AS INT)"},
-		{"CREATE TABLE w (ts TIMESTAMP(3), WATERMARK FOR ts AS >>SOURCE_WATERMARK()<<) WITH ('connector' = 'kafka')",
+		{"SELECT >>SOURCE_WATERMARK()<< FROM orders",
 			"SOURCE_WATERMARK() is a declarative marker function and doesn't have concrete runtime implementation. It can only be used as a single expression in WATERMARK FOR clause.",
 			"No connector here makes watermarks of its own"},
 		{"SELECT window_start, COUNT(*) FROM TABLE(TUMBLE((SELECT a.ts FROM orders a JOIN orders b ON a.id = b.id), DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start, window_end",
