@@ -61,6 +61,11 @@ var goldenQueries = []struct{ name, sql string }{
 	{"mini-batch-split", miniBatch + "SET 'table.optimizer.distinct-agg.split.enabled' = 'true'; SELECT k, COUNT(DISTINCT v) FROM t GROUP BY k"},
 	{"mini-batch-join", miniBatch + "SELECT t.k, t.v, c.id, c.v FROM t LEFT JOIN c ON t.k = c.k"},
 	{"mini-batch-last-row", miniBatch + "SELECT k, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY pt DESC) AS n FROM tp) WHERE n = 1"},
+	{"tumble-early", "SET 'table.exec.emit.early-fire.enabled' = 'true'; SET 'table.exec.emit.early-fire.delay' = '0 s'; " +
+		"SET 'table.exec.emit.late-fire.enabled' = 'true'; SET 'table.exec.emit.late-fire.delay' = '0 s'; SET 'table.exec.emit.allow-lateness' = '10 s'; " +
+		"SELECT k, TUMBLE_END(ts, INTERVAL '10' SECOND), SUM(v) FROM w GROUP BY k, TUMBLE(ts, INTERVAL '10' SECOND)"},
+	{"over-ttl", "SET 'table.exec.state.ttl' = '1 d'; SELECT k, v, SUM(v) OVER (PARTITION BY k ORDER BY ts ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) FROM w"},
+	{"temporal-join-ttl", "SET 'table.exec.state.ttl' = '1 d'; SELECT w.k, w.v, m.v FROM w LEFT JOIN m FOR SYSTEM_TIME AS OF w.ts ON w.k = m.k"},
 	{"mini-batch-normalize", miniBatch + "SELECT * FROM u"},
 }
 

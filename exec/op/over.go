@@ -35,6 +35,7 @@ type Over struct {
 	copies  rowBytes      // for rows that are in no state: what it decodes does not share their bytes
 	pending *state.Table  // rows that wait for their time; nil if none do
 	timers  *state.Timers // of the times of pending rows, and for cleaning
+	retain  *retention    // of frames that are not bounded by time; nil without a TTL
 	late    *Counter
 	popped  []uint64
 	words   []uint64
@@ -70,12 +71,20 @@ func (o *Over) Open(ctx *Context) error {
 	o.out = newOutput(ctx.Out, o.spec.Out)
 	o.rowsOf, o.markOf = o.apply, o.advance
 	var err error
-	if o.calc, err = newOverCalc(ctx, &o.spec); err != nil || !o.waits() {
+	if o.calc, err = newOverCalc(ctx, &o.spec); err != nil {
 		return err
 	}
 	d := state.Descriptor{
 		Format: types.RowCodecVersion, Name: "pending", Key: keyColumns(o.spec.In, o.spec.Keys), Values: rowInfos(o.spec.In),
 		Bounds: o.spec.text(),
+	}
+	if o.spec.Rows || o.spec.Before < 0 { // else the frame itself bounds it
+		if o.retain, err = newRetention(ctx, d, o.spec.TTL, o.forget); err != nil {
+			return err
+		}
+	}
+	if !o.waits() {
+		return nil
 	}
 	o.pending, err = ctx.State.Table(d, state.TableSpec{Values: []state.Value{
 		overRows:     {Kind: state.Sorted, Elem: []state.Value{{Kind: state.Bytes}}},
@@ -102,10 +111,7 @@ func (s *Overing) text() string {
 
 // Process takes rows in.
 func (o *Over) Process(_ int, b *types.Batch) error {
-	if o.spec.TTL > 0 {
-		o.ctx.State.StartBatch()
-		o.calc.table.Sweep(sweepRows)
-	}
+	o.retain.before()
 	if err := b.Segments(o.rowsOf, o.markOf); err != nil {
 		return err
 	}
@@ -117,6 +123,7 @@ func (o *Over) apply(b *types.Batch) error {
 	now := o.ctx.Now().UnixMilli()
 	for k, i := range b.Live() {
 		key := o.keys.at(k)
+		o.retain.seen(key)
 		if !o.waits() {
 			if err := o.calc.group(key, []string{o.rows.of(b, i)}, now, &o.out, &o.copies); err != nil {
 				return o.fail(err, b, i)
@@ -132,6 +139,7 @@ func (o *Over) apply(b *types.Batch) error {
 		}
 		o.keep(key, t, o.rows.of(b, i))
 	}
+	o.retain.wake()
 	o.wake()
 	return nil
 }
@@ -200,8 +208,9 @@ func (o *Over) advance(ms int64) error {
 	return nil
 }
 
-// OnTime gives the rows of past milliseconds of processing time.
+// OnTime drops what has not been seen for long and gives the rows of past milliseconds of processing time.
 func (o *Over) OnTime(ms int64) error {
+	o.retain.run(ms)
 	if o.spec.Rowtime || o.timers == nil {
 		return nil
 	}
@@ -236,6 +245,21 @@ func (o *Over) fire(to int64) error {
 	}
 }
 
+// forget drops a key, unless rows of it wait.
+func (o *Over) forget(key state.Key) bool {
+	if o.pending != nil {
+		m := o.pending.Of(key.Group)
+		if owner := m.Find(key); owner != 0 {
+			if m.Collection(overRows).Len(owner) > 0 {
+				return false
+			}
+			m.Delete(owner)
+		}
+	}
+	o.calc.drop(key)
+	return true
+}
+
 // fireKey gives the rows of a key that have time t, or drops the key when its end has come.
 func (o *Over) fireKey(key state.Key, t int64) error {
 	m := o.pending.Of(key.Group)
@@ -259,6 +283,7 @@ func (o *Over) fireKey(key state.Key, t int64) error {
 		if err := o.calc.group(key, group, t, &o.out, &o.rows); err != nil {
 			return err
 		}
+		o.retain.seen(key)
 	}
 	switch {
 	case v[overClean] != 0 && int64(v[overClean]) <= t && rows.Len(owner) == 0:

@@ -124,9 +124,6 @@ func TestOverProctime(t *testing.T) {
 			watermark 4
 		+I a 3 NULL
 			+I a 3 NULL 5 2
-		time 10000
-		+I a 4 NULL
-			+I a 4 NULL 4 1
 	`)
 	r, _ = overRig(t, "proctime", false, 1000, "SUM v")
 	r.run(t, `
@@ -169,5 +166,58 @@ func TestOverLag(t *testing.T) {
 			+I a 4 4000 2 0 3 4 NULL
 			+I a 5 5000 2 0 4 5 3
 			watermark max
+	`)
+}
+
+// With a TTL a key goes one and a half times as long behind the row that set its timer; a row sets it anew when less than the
+// TTL is left.
+func TestOverRetention(t *testing.T) {
+	r, s := overRig(t, "proctime", true, 1, "SUM v", "COUNT")
+	s.TTL = 10 * time.Second
+	r.run(t, `
+		+I a 1 NULL
+			+I a 1 NULL 1 1
+		+I b 7 NULL
+			+I b 7 NULL 7 1
+		time 5000
+		+I a 4 NULL
+			+I a 4 NULL 5 2
+		time 14999
+		+I b 1 NULL
+			+I b 1 NULL 8 2
+		time 15000
+		+I a 5 NULL
+			+I a 5 NULL 5 1
+		+I b 2 NULL
+			+I b 2 NULL 3 2
+		time 29999
+		+I b 3 NULL
+			+I b 3 NULL 3 1
+	`)
+	// By event time a key whose rows wait stays; then the accumulators of all its rows go, and what is late is told anew.
+	r, s = overRig(t, "rowtime", true, 1, "SUM v")
+	s.TTL = 10 * time.Second
+	r.run(t, `
+		+I a 1 1000
+		+I b 1 1000
+		watermark 1000
+			+I a 1 1000 1
+			+I b 1 1000 1
+			watermark 1000
+		+I a 2 2000
+		+I b 5 500
+		time 15000
+		watermark 3000
+			+I a 2 2000 3
+			watermark 3000
+		+I b 6 500
+		watermark 4000
+			+I b 6 500 6
+			watermark 4000
+		time 29999
+		+I a 3 5000
+		watermark 5000
+			+I a 3 5000 5
+			watermark 5000
 	`)
 }

@@ -92,11 +92,7 @@ func newOverCalc(ctx *Context, spec *Overing) (*overCalc, error) {
 	d := state.Descriptor{
 		Format: types.RowCodecVersion, Name: "accumulators", Key: keyColumns(spec.In, spec.Keys), Values: c.aggs.infos(), Bounds: spec.text(),
 	}
-	ttl := spec.TTL
-	if !spec.Rows && spec.Before >= 0 {
-		ttl = 0 // the frame itself bounds it
-	}
-	c.table, err = ctx.State.Table(d, state.TableSpec{Values: values, TTL: ttl})
+	c.table, err = ctx.State.Table(d, state.TableSpec{Values: values})
 	return c, err
 }
 

@@ -18,7 +18,7 @@ type TemporalJoining struct {
 	LeftKeys, RightKeys []int
 	LeftTime, RightTime int       // event-time columns
 	Cond                expr.Expr // over the joined row; nil for none
-	// TTL is how long, in processing time, the versions of a key are kept behind its last row of either side; 0: for ever.
+	// TTL is how long, in processing time, the rows of a key are kept at least behind its last row of either side; 0: for ever.
 	TTL time.Duration
 }
 
@@ -34,6 +34,7 @@ type TemporalJoin struct {
 	rows   [2]rowBytes
 	table  *state.Table
 	timers *state.Timers
+	retain *retention // nil without a TTL
 	cond   expr.Filter
 	pair   *types.Batch // one pair, waiting for the condition
 	passed []int32
@@ -89,7 +90,7 @@ func (j *TemporalJoin) Open(ctx *Context) error {
 		Format: types.RowCodecVersion, Name: "rows", Key: keyColumns(s.Left, s.LeftKeys), Values: append(rowInfos(s.Left), rowInfos(s.Right)...),
 	}
 	var err error
-	j.table, err = ctx.State.Table(d, state.TableSpec{TTL: s.TTL, Values: []state.Value{
+	j.table, err = ctx.State.Table(d, state.TableSpec{Values: []state.Value{
 		temporalLeft:     {Kind: state.List, Elem: append(row[:2:2], state.Value{})},
 		temporalVersions: {Kind: state.Sorted, Elem: row},
 		temporalTimer:    {},
@@ -98,19 +99,38 @@ func (j *TemporalJoin) Open(ctx *Context) error {
 	if err != nil {
 		return err
 	}
-	j.timers, err = ctx.State.Timers(state.Descriptor{Format: 1, Name: "timers", Key: d.Key})
+	if j.timers, err = ctx.State.Timers(state.Descriptor{Format: 1, Name: "timers", Key: d.Key}); err != nil {
+		return err
+	}
+	j.retain, err = newRetention(ctx, d, s.TTL, j.forget)
 	return err
+}
+
+// forget drops everything of a key, left rows that wait too.
+func (j *TemporalJoin) forget(key state.Key) bool {
+	m := j.table.Of(key.Group)
+	if owner := m.Find(key); owner != 0 {
+		if v := m.Get(owner); v[temporalTimed] != 0 {
+			j.timers.Delete(int64(v[temporalTimer]), key)
+		}
+		m.Delete(owner)
+	}
+	return true
+}
+
+// OnTime drops the keys that have not been seen for long.
+func (j *TemporalJoin) OnTime(ms int64) error {
+	j.retain.run(ms)
+	return nil
 }
 
 // Process keeps the rows of an input.
 func (j *TemporalJoin) Process(input int, b *types.Batch) error {
-	if j.spec.TTL > 0 {
-		j.ctx.State.StartBatch()
-		j.table.Sweep(sweepRows)
-	}
+	j.retain.before()
 	if err := b.Segments(j.rowsOf[input], j.markOf[input]); err != nil {
 		return err
 	}
+	j.retain.wake()
 	return j.out.flush()
 }
 
@@ -122,6 +142,7 @@ func (j *TemporalJoin) left(b *types.Batch) error {
 		}
 		t := millis(b.Cols[j.spec.LeftTime], i)
 		key := j.keys[0].at(k)
+		j.retain.seen(key)
 		m := j.table.Of(key.Group)
 		owner, _ := m.Upsert(key)
 		m.Touch(owner)
@@ -149,6 +170,7 @@ next:
 		}
 		t := millis(b.Cols[j.spec.RightTime], i)
 		key := j.keys[1].at(k)
+		j.retain.seen(key)
 		m := j.table.Of(key.Group)
 		owner, _ := m.Upsert(key)
 		m.Touch(owner)
@@ -294,7 +316,10 @@ func (j *TemporalJoin) clean(m *state.Map, owner state.Ref, key state.Key, wm in
 	}
 	if rows.Len(owner) == 0 && versions.Len(owner) == 0 {
 		m.Delete(owner)
+		j.retain.forget(key)
+		return
 	}
+	j.retain.seen(key)
 }
 
 // give puts a left row out, with its version if it has one that passes the condition.

@@ -81,7 +81,8 @@ func TestTemporalJoinLeft(t *testing.T) {
 	`)
 }
 
-// With a TTL a key that neither side names for so long loses its versions; rows of either side keep them.
+// With a TTL a key that neither side names for so long, and up to half as long again, loses its versions and the rows that
+// wait; rows of either side keep them, and so does a watermark that reaches them.
 func TestTemporalJoinTTL(t *testing.T) {
 	r, s := temporalRig(true)
 	s.TTL = time.Second
@@ -94,16 +95,16 @@ func TestTemporalJoinTTL(t *testing.T) {
 		R watermark 18
 			+I 1 15 15 1 1 10
 			watermark 18
-		time 1500
+		time 1300
 		L +I 1 19 19
-		time 2000
-		L +I 1 20 20
+		time 1500
 		L +I 2 20 20
+		time 2400
+		L +I 1 21 21
 		L watermark 28
 		R watermark 28
-			+I 1 19 19 1 1 10
-			+I 1 20 20 1 1 10
-			+I 2 20 20 NULL NULL NULL
+			+I 2 20 20 2 2 10
+			+I 1 21 21 NULL NULL NULL
 			watermark 28
 	`)
 }
