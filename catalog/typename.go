@@ -93,10 +93,10 @@ func decimalType(t *sql.TypeName) (types.Type, error) {
 	}
 	p = min(p, 38)
 	if p < 1 {
-		return types.Type{}, Errorf(NameError, "DECIMAL precision %d must be between 1 and 38", p).Node(t)
+		return types.Type{}, Errorf(ValidationError, "Decimal precision must be between 1 and 38 (both inclusive).").Node(t)
 	}
 	if s < 0 || s > p {
-		return types.Type{}, Errorf(NameError, "DECIMAL scale %d must be between 0 and the precision %d", s, p).Node(t)
+		return types.Type{}, Errorf(ValidationError, "Decimal scale must be between 0 and the precision %d (both inclusive).", p).Node(t)
 	}
 	return types.DecimalOf(p, s), nil
 }

@@ -21,6 +21,40 @@ func (c *Catalog) NewView(s *sql.CreateView, b Binder) (*View, error) {
 	return v, v.bind(s.Columns, s.Name, b)
 }
 
+// distinct refuses columns of the same name: those of the list, else those that the query names.
+func (v *View) distinct(columns []sql.Ident) error {
+	var items []*sql.SelectItem
+	if s, ok := v.Query.Body.(*sql.Select); ok {
+		items = s.Items
+	}
+	if len(columns) == 0 {
+		for _, it := range items {
+			n, isName := it.Expr.(*sql.Name)
+			switch {
+			case it.Alias != nil:
+				columns = append(columns, *it.Alias)
+			case isName:
+				columns = append(columns, n.Parts[len(n.Parts)-1])
+			default:
+				columns = append(columns, sql.Ident{})
+			}
+		}
+	}
+	for i, c := range columns {
+		first := slices.IndexFunc(columns[:i], func(o sql.Ident) bool { return o.Name == c.Name })
+		if first < 0 || c.Name == "" {
+			continue
+		}
+		at := columns[first].From
+		if first < len(items) { // Flink names the place in the query
+			at = items[first].From
+		}
+		return Errorf(SyntaxError, "A column with the same name `%s` has been defined at %s.", c.Name, at).Node(c).
+			Cure("Give one of them another name: AS name, or a list of names behind the view's.")
+	}
+	return nil
+}
+
 // bind takes fields and text from the view's query.
 func (v *View) bind(columns []sql.Ident, at sql.Node, b Binder) error {
 	fields, text, err := b.View(v.Query)
@@ -28,6 +62,9 @@ func (v *View) bind(columns []sql.Ident, at sql.Node, b Binder) error {
 		return err
 	}
 	v.Fields, v.Text = slices.Clone(fields), text
+	if err := v.distinct(columns); err != nil {
+		return err
+	}
 	if len(columns) == 0 {
 		return nil
 	}

@@ -90,6 +90,17 @@ func bindCoalesce(b *binding) (types.Type, error) {
 	return t.Nullable(null), err
 }
 
+// incomparable gives the first two types that have no order between them.
+func (b *binding) incomparable() (x, y types.Type, ok bool) {
+	for _, a := range b.args[1:] {
+		x, y = b.args[0].Type(), a.Type()
+		if _, same := CommonType(x.Plain(), y.Plain()); !same {
+			return x, y, true
+		}
+	}
+	return x, y, false
+}
+
 func bindIfNull(b *binding) (types.Type, error) {
 	if len(b.args) != 2 {
 		return types.Type{}, b.wrongCount(2)
@@ -146,6 +157,9 @@ func bindExtreme(b *binding) (types.Type, error) {
 			return t, b.errorf("Comparable type expected, but was '%s'.", t)
 		}
 		return t, b.errorf("Unsupported casting from NULL to %s.", t.Name())
+	}
+	if x, y, ok := b.incomparable(); ok {
+		return types.Type{}, b.errorf("All types in a comparison should support both 'EQUALS' and 'ORDER' comparison with each other. Can not compare %s with %s", x, y)
 	}
 	for _, a := range b.args {
 		if (a.Type().Kind == types.Date) != (b.args[0].Type().Kind == types.Date) { // no DATE is comparable with other types

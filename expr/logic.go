@@ -24,7 +24,7 @@ func logicFunctions() []Function {
 			asInfix, "'<BOOLEAN> OR <BOOLEAN>'", bindJunction, func(c *compiler, call *Call) (Eval, error) {
 				return c.junction(call, 1)
 			}),
-		op("NOT", "NOT a: the opposite; NULL stays NULL.", asPrefix, "'NOT <BOOLEAN>'", bindNot, notKernel),
+		op("NOT", "NOT a: the opposite; NULL stays NULL.", asPrefix, "'NOT<BOOLEAN>'", bindNot, notKernel),
 		op("IS NULL", "a IS NULL: never NULL itself.", asPostfix, "'<ANY> IS NULL'", bindIsNull,
 			func(c *compiler, call *Call) (Eval, error) { return c.nullTest(call, 1) }),
 		op("IS NOT NULL", "a IS NOT NULL: never NULL itself.", asPostfix, "'<ANY> IS NOT NULL'", bindIsNull,

@@ -159,7 +159,11 @@ func (b *binder) unary(e *sql.Unary) (expr.Expr, error) {
 		}
 		return b.call(e, "NOT", e.X)
 	case sql.OpPos:
-		return b.expr(e.X)
+		x, err := b.expr(e.X)
+		if err != nil || x.Type().IsNumeric() || x.Type().Kind == types.IntervalMillis || x.Type().Kind == types.IntervalMonths || x.Type().Kind == types.Null {
+			return x, err
+		}
+		return nil, signMisfit(e, "+", x)
 	}
 	if lit, ok := e.X.(*sql.Literal); ok && lit.Kind <= sql.DoubleLit {
 		neg := *lit
@@ -171,7 +175,21 @@ func (b *binder) unary(e *sql.Unary) (expr.Expr, error) {
 		neg.Negative = !lit.Negative
 		return interval(&neg)
 	}
-	return b.call(e, "-", e.X)
+	x, err := b.expr(e.X)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newCall(e, "-", x)
+	if err != nil {
+		return nil, signMisfit(e, "-", x)
+	}
+	return r, nil
+}
+
+// signMisfit refuses a sign in front of what has none.
+func signMisfit(e *sql.Unary, sign string, x expr.Expr) error {
+	return refuse(nameError, e, "Cannot apply '%s' to arguments of type '%s<%s>'. Supported form(s): '%s<NUMERIC>'\n'%s<DATETIME_INTERVAL>'",
+		sign, sign, expr.TypeWord(x.Type()), sign, sign).Cure("CAST(value AS type) gives a value another type.")
 }
 
 var binaryNames = map[sql.BinaryOp]string{
@@ -214,13 +232,43 @@ func (b *binder) junction(e *sql.Binary, name string) (expr.Expr, error) {
 	terms = append(terms, x)
 	args := make([]expr.Expr, len(terms))
 	for i, t := range terms {
-		a, err := b.condition(t)
+		a, err := b.expr(t)
 		if err != nil {
 			return nil, err
 		}
 		args[len(terms)-1-i] = a
 	}
+	for i, a := range args {
+		if err := noCondition(terms[len(terms)-1-i], name, a, i); err != nil {
+			return nil, err
+		}
+	}
 	return newCall(e, name, args...)
+}
+
+// noCondition refuses the i-th operand of AND or OR if it is no condition.
+func noCondition(at sql.Node, name string, x expr.Expr, i int) error {
+	if k := x.Type().Kind; k == types.Boolean || k == types.Null {
+		return nil
+	}
+	left, right := expr.TypeWord(x.Type()), "BOOLEAN"
+	if i > 0 {
+		left, right = right, left
+	}
+	return refuse(nameError, at, "Cannot apply '%s' to arguments of type '<%s> %s <%s>'. Supported form(s): '<BOOLEAN> %s <BOOLEAN>'",
+		name, left, name, right, name).Cure("This is a value of type %s, no condition.", x.Type().Name())
+}
+
+// conjunct binds the i-th of n conditions between ANDs.
+func (b *binder) conjunct(e sql.Expr, i, n int) (expr.Expr, error) {
+	if n == 1 {
+		return b.condition(e)
+	}
+	x, err := b.expr(e)
+	if err == nil {
+		err = noCondition(e, "AND", x, i)
+	}
+	return x, err
 }
 
 // condition binds an expression that has to be BOOLEAN.
@@ -323,6 +371,16 @@ func (b *binder) in(e *sql.In) (expr.Expr, error) {
 // inList is x = v1 OR x = v2 .., through the function IN where the table has it. Text in the list takes the type of a
 // number before it, unlike with =.
 func inList(at sql.Node, args []expr.Expr) (expr.Expr, error) {
+	numbers, texts := false, false
+	for i, v := range args[1:] {
+		numbers, texts = numbers || v.Type().IsNumeric(), texts || v.Type().IsString()
+		if args[0].Type().IsString() && v.Type().IsNumeric() { // numbers are text behind text
+			args[i+1] = expr.ImplicitCastTo(v, types.String())
+		}
+	}
+	if numbers && texts {
+		return nil, refuse(nameError, at, "Values in expression list must have compatible types").Cure("The list has numbers and texts.")
+	}
 	if expr.Lookup("IN") != nil {
 		return newCall(at, "IN", args...)
 	}
@@ -520,8 +578,8 @@ func (p *planning) unknownFunction(e *sql.FuncCall, args []expr.Expr) error {
 	_, err := expr.NewCall(e.Name.Dotted(), args, pos(e))
 	x := typeError(err, e)
 	if r, ok := x.(*catalog.Error); ok {
-		// The builder knows names in upper case only; the message shows the name as written.
-		r.Msg = strings.Replace(r.Msg, strings.ToUpper(e.Name.Dotted())+"(", e.Name.Dotted()+"(", 1)
+		// The builder knows names in upper case only; the message shows the last part of the name as written.
+		r.Msg = strings.Replace(r.Msg, strings.ToUpper(e.Name.Dotted())+"(", e.Name.Last()+"(", 1)
 		var names []string
 		for _, f := range expr.Functions() {
 			names = append(names, f.Name)

@@ -51,6 +51,11 @@ func typeError(err error, at sql.Node) error {
 		switch {
 		case strings.HasPrefix(te.Msg, "implicit"):
 			return refuse(validation, at, "%s", te.Msg).Cure("CAST one side to the type of the other.")
+		case strings.HasPrefix(te.Msg, "Invalid input arguments."):
+			_, rest, _ := strings.Cut(te.Msg, "Expected signatures are:\n")
+			return refuse(validation, at, "Invalid input arguments.").Cure("%s", strings.TrimSpace("It is "+rest))
+		case strings.HasPrefix(te.Msg, "All types in a comparison"), strings.HasPrefix(te.Msg, "The cast from "):
+			return refuse(validation, at, "%s", te.Msg)
 		case strings.HasPrefix(te.Msg, "Cannot apply"):
 			return refuse(nameError, at, "%s", te.Msg).Cure("CAST(value AS type) gives a value another type.")
 		}

@@ -100,9 +100,12 @@ func (p *planning) tableRef(t sql.TableRef, env *around) (*refs, error) {
 
 // unknownTableFunction refuses TABLE(f(..)); its arguments are over sc.
 func (p *planning) unknownTableFunction(c *sql.FuncCall, sc *scope) error {
-	args, err := p.binder(sc).exprs(plainArgs(c.Args))
-	if err != nil {
-		return err
+	var args []expr.Expr
+	var err error
+	if !slices.ContainsFunc(c.Args, func(a sql.Expr) bool { _, table := a.(*sql.TableArg); return table }) {
+		if args, err = p.binder(sc).exprs(plainArgs(c.Args)); err != nil {
+			return err
+		}
 	}
 	err = p.unknownFunction(c, args)
 	var e *catalog.Error
@@ -273,6 +276,11 @@ func (p *planning) join(j *sql.Join, env *around) (*refs, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, plain := j.R.(*sql.TableName); !plain {
+		if err := conditional(j); err != nil {
+			return nil, err
+		}
+	}
 	switch r := j.R.(type) {
 	case *sql.TableName:
 		if r.AsOf != nil {
@@ -296,6 +304,15 @@ func (p *planning) join(j *sql.Join, env *around) (*refs, error) {
 	return p.joined(j, left, right, env)
 }
 
+// conditional refuses a join without a condition that wants one.
+func conditional(j *sql.Join) error {
+	if j.Kind == sql.CrossJoin || j.Kind == sql.CommaJoin || j.On != nil || len(j.Using) > 0 || j.Natural {
+		return nil
+	}
+	return refuse(nameError, j, "INNER, LEFT, RIGHT or FULL join requires a condition (NATURAL keyword or ON or USING clause)").
+		Cure("ON TRUE, or CROSS JOIN, joins every row with every other.")
+}
+
 // joined joins two bound tables.
 func (p *planning) joined(j *sql.Join, left, right *refs, env *around) (*refs, error) {
 	out := concat(left, right)
@@ -304,11 +321,8 @@ func (p *planning) joined(j *sql.Join, left, right *refs, env *around) (*refs, e
 			return nil, refuse(nameError, j.R, "Duplicate relation name '%s' in FROM clause", r.alias).Cure("Give one of them another alias: AS name.")
 		}
 	}
-	if j.Kind != sql.CrossJoin && j.Kind != sql.CommaJoin {
-		if j.On == nil && len(j.Using) == 0 && !j.Natural {
-			return nil, refuse(nameError, j, "INNER, LEFT, RIGHT or FULL join requires a condition (NATURAL keyword or ON or USING clause)").
-				Cure("CROSS JOIN joins every row with every other.")
-		}
+	if err := conditional(j); err != nil {
+		return nil, err
 	}
 	nl := len(fieldsIn(left.node))
 	fields := append(slices.Clone(fieldsIn(left.node)), fieldsIn(right.node)...)
@@ -318,8 +332,9 @@ func (p *planning) joined(j *sql.Join, left, right *refs, env *around) (*refs, e
 		b := p.binder(&scope{parent: env.outer, fields: fields, tables: out.tables, shared: left.shared})
 		b.clause = "ON clause"
 		var terms []expr.Expr
-		for _, c := range conjuncts(j.On) {
-			x, err := b.condition(c)
+		all := conjuncts(j.On)
+		for i, c := range all {
+			x, err := b.conjunct(c, i, len(all))
 			if err != nil {
 				return nil, err
 			}

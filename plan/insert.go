@@ -182,7 +182,8 @@ func (t *target) byName(s *sql.Insert, exprs []expr.Expr, static map[int]expr.Ex
 		return out, nil
 	}
 	if len(exprs) != len(s.Columns) {
-		return nil, refuse(nameError, s.Query, "Number of INSERT target columns (%d) does not equal number of source items (%d)", len(s.Columns), len(exprs))
+		return nil, refuse(nameError, s.Query, "Number of columns must match number of query columns").
+			Cure("INSERT names %d columns, the query has %d.", len(s.Columns), len(exprs))
 	}
 	for i, n := range s.Columns {
 		if len(n.Parts) > 1 {

@@ -305,7 +305,8 @@ func (p *planning) values(v *sql.Values, env *around, nulls bool) (Node, error) 
 			return nil, err
 		}
 		if len(rows) > 0 && len(row) != len(rows[0]) {
-			return nil, refuse(nameError, r, "Unequal number of entries in different rows of the VALUES: %d and %d", len(rows[0]), len(row))
+			return nil, refuse(nameError, r, "Values passed to VALUES operator must have compatible types").
+				Cure("The row has %d values, the first one has %d.", len(row), len(rows[0]))
 		}
 		rows = append(rows, row)
 	}

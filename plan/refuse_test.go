@@ -27,7 +27,7 @@ func TestRefusals(t *testing.T) {
 		{"SELECT id FROM orders WHERE >>COUNT(*)<< > 1", "Aggregate expression is illegal in WHERE clause", "HAVING"},
 		{"SELECT id FROM orders WHERE >>qty<<", "WHERE clause must be a condition", "INT"},
 		{"SELECT id FROM orders ORDER BY >>price<<", "Sort on a non-time-attribute field is not supported.", "LIMIT"},
-		{"SELECT r.>>b<< FROM orders", "Column 'b' not found in any table", "Did you mean 'a'?"},
+		{"SELECT r.>>b<< FROM orders", "Column 'r.b' not found in table 'orders'", "Did you mean 'a'?"},
 		{"INSERT INTO >>app<< SELECT cust, COUNT(*) FROM orders GROUP BY cust",
 			"Table sink 'default_catalog.default_database.app' doesn't support consuming update changes which is produced by node GroupAggregate(groupBy=[cust], select=[cust, COUNT(*) AS EXPR$1])",
 			"PRIMARY KEY (`k`) NOT ENFORCED and 'connector' = 'upsert-kafka'"},

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"runnel/catalog"
@@ -60,9 +61,35 @@ func (s *scope) resolve(n *sql.Name) (expr.Expr, error) {
 		}
 		col := *f.col
 		col.Index += level * outerBase
-		return fieldsOf(&col, f.rest)
+		x, err := fieldsOf(&col, f.rest)
+		if err != nil {
+			return nil, sc.noField(err, n, f)
+		}
+		return x, nil
 	}
 	return nil, s.notFound(n)
+}
+
+// noField puts the refusal of a field into Flink's words: the name as far as it is no table's, and the table.
+func (s *scope) noField(err error, n *sql.Name, f *found) error {
+	e, ok := err.(*catalog.Error)
+	if !ok {
+		return err
+	}
+	at := len(n.Parts) - len(f.rest) - 1 // where the column's name stands
+	table := ""
+	if at > 0 {
+		table = n.Parts[at-1].Name
+	} else if f.col.T.Kind != types.Row {
+		e.Msg = fmt.Sprintf("Table '%s' not found", n.Parts[0].Name)
+		return e
+	} else if i := slices.IndexFunc(s.tables, func(t scopeTable) bool { return f.col.Index >= t.first && f.col.Index < t.first+t.n }); i >= 0 {
+		table = s.tables[i].alias
+	}
+	if table != "" {
+		e.Msg = fmt.Sprintf("Column '%s' not found in table '%s'", (&sql.Name{Parts: n.Parts[at:]}).Dotted(), table)
+	}
+	return e
 }
 
 // tableOf is the item of FROM that a name begins with, nil when it begins with a column.
@@ -149,7 +176,6 @@ func (s *scope) column(name sql.Ident, first, n int) (int, error) {
 func (s *scope) notFound(n *sql.Name) error {
 	first := n.Parts[0].Name
 	if len(n.Parts) > 1 {
-		e := refuse(nameError, n, "Table '%s' not found", first)
 		var aliases []string
 		for sc := s; sc != nil; sc = sc.parent {
 			for _, t := range sc.tables {
@@ -158,8 +184,7 @@ func (s *scope) notFound(n *sql.Name) error {
 				}
 			}
 		}
-		e.Hint = catalog.DidYouMean(first, aliases)
-		return e
+		return noColumn(n, fmt.Sprintf("Table '%s' not found", first), first, aliases)
 	}
 	var names []string
 	for sc := s; sc != nil; sc = sc.parent {

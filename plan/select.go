@@ -79,7 +79,8 @@ func oneValue() Node {
 // where binds the condition; conjuncts that hold queries become joins.
 func (b *selecting) where() error {
 	var plain []expr.Expr
-	for _, c := range conjuncts(b.stmt.Where) {
+	all := conjuncts(b.stmt.Where)
+	for i, c := range all {
 		if contains(c, isQuery) {
 			x, err := b.queryCondition(c)
 			if err != nil {
@@ -90,7 +91,7 @@ func (b *selecting) where() error {
 			}
 			continue
 		}
-		x, err := b.binder("WHERE clause").condition(c)
+		x, err := b.binder("WHERE clause").conjunct(c, i, len(all))
 		if err != nil {
 			return err
 		}
@@ -216,9 +217,6 @@ func (b *selecting) project(items []item) (*selected, error) {
 	if b.aggregates(items) {
 		return b.grouped(items)
 	}
-	if b.stmt.Having != nil {
-		return nil, refuse(nameError, b.stmt.Having, "HAVING clause without GROUP BY and aggregates")
-	}
 	x := b.binder("SELECT clause")
 	if b.overs(items) {
 		return b.windowed(items, x, nil)
@@ -286,7 +284,7 @@ func untyped(t types.Type) bool {
 
 // aggregates reports whether the SELECT groups.
 func (b *selecting) aggregates(items []item) bool {
-	if b.stmt.GroupBy != nil || contains(b.stmt.Having, isAggregate) {
+	if b.stmt.GroupBy != nil || b.stmt.Having != nil {
 		return true
 	}
 	for _, it := range items {

@@ -86,7 +86,7 @@ func windowArgs(c *sql.FuncCall, params []string) (map[string]sql.Expr, error) {
 		named, ok := a.(*sql.NamedArg)
 		if !ok {
 			if i >= len(all) {
-				return nil, refuse(nameError, a, "Invalid number of arguments to function '%s'", callName(c))
+				return nil, wrongCount(a, c, all)
 			}
 			args[all[i]] = a
 			continue
@@ -103,10 +103,19 @@ func windowArgs(c *sql.FuncCall, params []string) (map[string]sql.Expr, error) {
 	}
 	for _, n := range all {
 		if _, ok := args[n]; !ok && n != "OFFSET" {
-			return nil, refuse(nameError, c, "Invalid number of arguments to function '%s'", callName(c)).Cure("%s is missing.", n)
+			return nil, wrongCount(c, c, all).Cure("%s is missing.", n)
 		}
 	}
 	return args, nil
+}
+
+// wrongCount refuses a call by the number of its arguments, of which OFFSET is none that has to be there.
+func wrongCount(at sql.Node, c *sql.FuncCall, params []string) *catalog.Error {
+	n := len(params)
+	if slices.Contains(params, "OFFSET") {
+		n--
+	}
+	return refuse(nameError, at, "Invalid number of arguments to function '%s'. Was expecting %d arguments", callName(c), n)
 }
 
 // tableArg is the data argument of a window function.

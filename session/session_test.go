@@ -85,8 +85,8 @@ func TestFunctionsAreFoundInOrder(t *testing.T) {
 		{"CREATE FUNCTION lpad AS 'a.Lpad'", ""},
 		{"SELECT LPAD('a', 3, 'b')", ""},
 		{"SELECT default_database.lpad('a', 3, 'b')", "java.lang.ClassNotFoundException: a.Lpad"},
-		{"SELECT default_database.rpad('a', 3, 'b')", catalog.NameError + ": No match found for function signature default_database.rpad(<CHARACTER>, <NUMERIC>, <CHARACTER>)"},
-		{"SELECT nope.rpad('a', 3, 'b')", catalog.NameError + ": No match found for function signature nope.rpad("},
+		{"SELECT default_database.rpad('a', 3, 'b')", catalog.NameError + ": No match found for function signature rpad(<CHARACTER>, <NUMERIC>, <CHARACTER>)"},
+		{"SELECT nope.rpad('a', 3, 'b')", catalog.NameError + ": No match found for function signature rpad("},
 	} {
 		_, err := s.Execute(context.Background(), c.stmt)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)) {
