@@ -1,6 +1,9 @@
 package catalog
 
 import (
+	"cmp"
+	"strings"
+
 	"runnel/sql"
 	"runnel/types"
 )
@@ -26,7 +29,7 @@ var simpleTypes = map[string]types.Kind{
 func typeOf(t *sql.TypeName) (types.Type, error) {
 	if t.User != nil {
 		return types.Type{}, Errorf(NameError, "Unknown identifier '%s'", t.User.Dotted()).Node(t).
-			withHint(DidYouMean(t.User.Dotted(), typeNames))
+			withHint(cmp.Or(otherTypes[strings.ToUpper(t.User.Dotted())], DidYouMean(t.User.Dotted(), typeNames)))
 	}
 	if t.Name == "REAL" {
 		return types.Type{}, Errorf(TableError, "Type is not supported: REAL").Node(t).Cure("Write FLOAT.")
@@ -68,6 +71,15 @@ func typeOf(t *sql.TypeName) (types.Type, error) {
 			Cure("There are no Java classes here; BYTES holds values that only others understand.")
 	}
 	return types.Type{}, Errorf(UnsupportedOp, "Type %s is not supported.", t.Name).Node(t)
+}
+
+// otherTypes are types of other dialects with what is written here.
+var otherTypes = map[string]string{
+	"TEXT": "Write STRING.", "CLOB": "Write STRING.", "UUID": "Write STRING.", "JSON": "Write STRING; JSON_VALUE and JSON_QUERY read it.",
+	"VARCHAR2": "Write STRING or VARCHAR(n).", "NVARCHAR": "Write STRING or VARCHAR(n).", "NUMBER": "Write DECIMAL(p, s), BIGINT or DOUBLE.",
+	"LONG": "Write BIGINT.", "INT64": "Write BIGINT.", "INT8": "Write BIGINT or TINYINT.", "INT32": "Write INT.", "INT4": "Write INT.", "BOOL": "Write BOOLEAN.",
+	"DATETIME": "Write TIMESTAMP(3).", "TIMESTAMPTZ": "Write TIMESTAMP_LTZ(3).", "BLOB": "Write BYTES.", "BYTEA": "Write BYTES.",
+	"FLOAT64": "Write DOUBLE.", "FLOAT8": "Write DOUBLE.", "MONEY": "Write DECIMAL(p, s).", "STRUCT": "Write ROW<name type, ..>.",
 }
 
 var typeNames = []string{

@@ -49,7 +49,11 @@ func (v *View) distinct(columns []sql.Ident) error {
 		if first < len(items) { // Flink names the place in the query
 			at = items[first].From
 		}
-		return Errorf(SyntaxError, "A column with the same name `%s` has been defined at %s.", c.Name, at).Node(c).
+		e := Errorf(SyntaxError, "A column with the same name `%s` has been defined at %s.", c.Name, at)
+		if i < len(items) && !c.From.IsValid() {
+			e.Node(items[i])
+		}
+		return e.Node(c).
 			Cure("Give one of them another name: AS name, or a list of names behind the view's.")
 	}
 	return nil

@@ -418,7 +418,8 @@ func (p *planning) using(j *sql.Join, left, right *refs) (expr.Expr, []int, erro
 			return nil, nil, err
 		}
 		if l < 0 || r < 0 {
-			return nil, nil, refuse(nameError, n, "Column '%s' not found in any table", n.Name)
+			e := refuse(nameError, n, "Column '%s' not found in any table", n.Name)
+			return nil, nil, e.Cure("%s", strings.TrimSpace(catalog.DidYouMean(n.Name, append(fieldNames(lf), fieldNames(rf)...))+" USING wants columns of both tables."))
 		}
 		eq, err := newCall(n, "=", expr.NewCol(fields, l), expr.NewCol(fields, len(lf)+r))
 		if err != nil {

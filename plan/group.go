@@ -1,10 +1,12 @@
 package plan
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
+	"runnel/catalog"
 	"runnel/expr"
 	"runnel/sql"
 	"runnel/types"
@@ -69,12 +71,25 @@ func (b *selecting) grouped(items []item) (*selected, error) {
 		x.clause = "HAVING clause"
 		cond, err := x.condition(b.stmt.Having)
 		if err != nil {
-			return nil, err
+			return nil, b.aliasNamed(err)
 		}
 		out.cond = cond
 	}
 	out.seal = g.seal
 	return out, nil
+}
+
+// aliasNamed says of a column that is not there that it is an alias of the select list.
+func (b *selecting) aliasNamed(err error) error {
+	var e *catalog.Error
+	if errors.As(err, &e) {
+		for _, it := range b.stmt.Items {
+			if it.Alias != nil && strings.HasPrefix(e.Msg, "Column '"+it.Alias.Name+"' not found") {
+				e.Cure("%s is an alias of the select list, which GROUP BY and HAVING do not know: repeat the expression.", it.Alias.Name)
+			}
+		}
+	}
+	return err
 }
 
 // groupKeys binds the expressions of GROUP BY and works out the grouping sets.
@@ -199,7 +214,7 @@ func (g *grouping) keySet(e sql.Expr) ([]int, error) {
 	}
 	x, err := g.b.binder("GROUP BY clause").expr(e)
 	if err != nil {
-		return nil, err
+		return nil, g.b.aliasNamed(err)
 	}
 	if i := g.places.of(x, g.keys); i >= 0 {
 		return []int{i}, nil
@@ -307,7 +322,7 @@ func (g *grouping) aggregate(c *sql.FuncCall) (expr.Expr, error) {
 			return nil, err
 		}
 	} else if name != "COUNT" {
-		return nil, refuse(nameError, c, "Unknown identifier '*'")
+		return nil, refuse(nameError, c, "Unknown identifier '*'").Cure("Only COUNT takes *: it counts rows.")
 	}
 	if c.Filter != nil {
 		if a.filter, err = b.condition(c.Filter); err != nil {

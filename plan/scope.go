@@ -202,6 +202,9 @@ func noColumn(at sql.Node, msg, name string, columns []string) error {
 	}
 	e := refuse(nameError, at, "%s", msg)
 	e.Hint = catalog.DidYouMean(name, columns)
+	if e.Hint == "" && len(columns) > 0 && len(columns) <= 20 {
+		e.Hint = "There are " + strings.Join(columns, ", ") + "."
+	}
 	return e
 }
 
@@ -235,5 +238,8 @@ func rowField(e expr.Expr, name *sql.Ident) (expr.Expr, error) {
 	}
 	err := refuse(nameError, name, "Column '%s' not found in any table", name.Name)
 	err.Hint = catalog.DidYouMean(name.Name, fieldNames(fields))
+	if len(fields) == 0 {
+		err.Hint = "A value of type " + e.Type().Name() + " has no fields."
+	}
 	return nil, err
 }

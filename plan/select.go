@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"strings"
+
 	"runnel/catalog"
 	"runnel/expr"
 	"runnel/sql"
@@ -196,7 +198,9 @@ func (b *selecting) starColumns(s *sql.Star) ([]int, error) {
 			for _, t := range b.sc.tables {
 				aliases = append(aliases, t.alias)
 			}
-			e.Hint = catalog.DidYouMean(s.Qualifier.Dotted(), aliases)
+			if e.Hint = catalog.DidYouMean(s.Qualifier.Dotted(), aliases); e.Hint == "" {
+				e.Hint = "FROM has " + strings.Join(aliases, ", ") + "."
+			}
 			return nil, e
 		}
 		first, n = t.first, t.n

@@ -86,7 +86,7 @@ func windowArgs(c *sql.FuncCall, params []string) (map[string]sql.Expr, error) {
 		named, ok := a.(*sql.NamedArg)
 		if !ok {
 			if i >= len(all) {
-				return nil, wrongCount(a, c, all)
+				return nil, wrongCount(a, c, all).Cure("It has %s, and OFFSET where it is wanted.", strings.Join(all[:len(all)-1], ", "))
 			}
 			args[all[i]] = a
 			continue

@@ -194,7 +194,7 @@ func explain(err error, text string) error {
 	}
 	var syntax *sql.Error
 	if errors.As(err, &syntax) {
-		return &Error{Class: syntax.Class, Msg: syntax.Msg, Detail: syntax.Detail(text), At: syntax.Span.From, Err: err}
+		return cured(&Error{Class: syntax.Class, Msg: syntax.Msg, Detail: syntax.Detail(text), At: syntax.Span.From, Err: err})
 	}
 	var refused *catalog.Error
 	if errors.As(err, &refused) {
@@ -204,7 +204,7 @@ func explain(err error, text string) error {
 				e.Detail = append(e.Detail, "  "+line)
 			}
 		}
-		return e
+		return cured(e)
 	}
 	e := &Error{Msg: err.Error(), Err: err}
 	var cure interface{ Cure() string }
