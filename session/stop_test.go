@@ -79,7 +79,8 @@ func TestStopJob(t *testing.T) {
 		t.Errorf("without a savepoint: %s", j.State())
 	}
 	fails("STOP JOB '"+j.ID()+"' WITH SAVEPOINT", "is CANCELED; there is nothing left to do")
-	fails("STOP JOB '00000000000000000000000000000000'", "there is no such job")
+	fails("STOP JOB '00000000000000000000000000000000'", "org.apache.flink.runtime.messages.FlinkJobNotFoundException: Could not find Flink job (00000000000000000000000000000000)")
+	fails("STOP JOB 'zz' WITH SAVEPOINT", `java.lang.NumberFormatException: For input string: "zz" under radix 16`)
 	fails("STOP JOB 'x' WITH DRAIN", "WITH DRAIN could only be used after WITH SAVEPOINT")
 }
 
