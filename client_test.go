@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -84,7 +85,27 @@ func transcript(t *testing.T, bin, dir string) string {
 		t.Fatal(err)
 	}
 	got := normalise(string(script), out.String())
-	return firstDifference(strings.Split(string(want), "\n"), strings.Split(got, "\n"))
+	wantLines, gotLines := strings.Split(string(want), "\n"), strings.Split(got, "\n")
+	if anyOrder[filepath.Base(dir)] {
+		sortRows(wantLines)
+		sortRows(gotLines)
+	}
+	return firstDifference(wantLines, gotLines)
+}
+
+// anyOrder are the recordings of batch queries without ORDER BY, whose rows may come in any order.
+var anyOrder = map[string]bool{"059-cjk-widths": true}
+
+// sortRows sorts lines of tables that follow each other.
+func sortRows(lines []string) {
+	for i := 0; i < len(lines); i++ {
+		end := i
+		for end < len(lines) && strings.HasPrefix(lines[end], "| ") {
+			end++
+		}
+		slices.Sort(lines[i:end])
+		i = max(i, end)
+	}
 }
 
 func firstDifference(want, got []string) string {
