@@ -19,6 +19,9 @@ var (
 	statistics  = connectors.Option{Key: "source.report-statistics", Kind: connectors.EnumOption, Values: []string{"ALL", "NONE"}, Default: "ALL", Doc: "Taken for compatibility; has no effect."}
 	defaultName = connectors.Option{Key: "partition.default-name", Default: "__DEFAULT_PARTITION__", Doc: "Folder name of a NULL partition value."}
 	fileSize    = connectors.Option{Key: "sink.rolling-policy.file-size", Kind: connectors.MemoryOption, Default: "128mb", Doc: "A part file of this size is closed before the checkpoint."}
+	rollover    = connectors.Option{Key: "sink.rolling-policy.rollover-interval", Kind: connectors.DurationOption, Doc: "Taken for compatibility: each checkpoint closes its part files, so none stays open for longer."}
+	rollCheck   = connectors.Option{Key: "sink.rolling-policy.check-interval", Kind: connectors.DurationOption, Doc: "Taken for compatibility, as rollover-interval."}
+	inactivity  = connectors.Option{Key: "sink.rolling-policy.inactivity-interval", Kind: connectors.DurationOption, Doc: "Taken for compatibility, as rollover-interval."}
 	parallelism = connectors.Option{Key: "sink.parallelism", Kind: connectors.IntOption, Doc: "Parallelism of the sink."}
 )
 
@@ -38,7 +41,7 @@ func Connector(formats func(string) (connectors.Format, bool)) connectors.Connec
 		SourceClass: "org.apache.flink.connector.file.table.FileSystemTableSource",
 		SinkClass:   "org.apache.flink.connector.file.table.FileSystemTableSink",
 		Doc:         "Files of lines in a folder, read once or watched; written as part files that appear with checkpoints.",
-		Options:     []connectors.Option{path, format, monitor, pattern, statistics, defaultName, fileSize, parallelism},
+		Options:     []connectors.Option{path, format, monitor, pattern, statistics, defaultName, fileSize, rollover, rollCheck, inactivity, commitTrigger, commitDelay, commitPolicy, successName, parallelism},
 		Formats:     []string{format.Key},
 		Metadata:    func(*connectors.Table) []connectors.Metadata { return metadata },
 		Limits:      func(t *connectors.Table) bool { return len(t.Partition) == 0 },

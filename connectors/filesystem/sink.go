@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"runnel/connectors"
 	"runnel/types"
@@ -37,12 +38,24 @@ func (f files) sink(r connectors.SinkRequest) (*connectors.Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &parts{layout: l, size: size, fields: r.Fields()}
+	for _, o := range [...]connectors.Option{rollover, rollCheck, inactivity} {
+		if r.Table.Options.Get(o) == "" {
+			continue
+		}
+		if _, err := r.Table.Options.Duration(o); err != nil {
+			return nil, err
+		}
+	}
+	policy, err := f.success(r.Table)
+	if err != nil {
+		return nil, err
+	}
+	s := &parts{layout: l, size: size, fields: r.Fields(), policy: policy}
 	return &connectors.Sink{
 		Mode:        l.format.Mode & r.Query,
 		Parallelism: int(degree),
 		Open:        s.open,
-		Committer:   func(env connectors.SinkEnv) (connectors.Committer, error) { return &committer{s, env}, nil },
+		Committer:   func(env connectors.SinkEnv) (connectors.Committer, error) { return &committer{parts: s, env: env}, nil },
 	}, nil
 }
 
@@ -52,6 +65,7 @@ type parts struct {
 	layout
 	size   int64
 	fields []types.Field
+	policy success
 }
 
 // closed describes a part file that waits for its checkpoint.
@@ -193,11 +207,15 @@ func (w *writer) Close() error {
 
 type committer struct {
 	*parts
-	env connectors.SinkEnv
+	env  connectors.SinkEnv
+	open map[string]time.Time // partitions without their success file, with the time of their first row
 }
 
 // Recover finishes the restored files and removes what earlier runs of the same job left in progress.
 func (c *committer) Recover(ctx context.Context, committables [][]byte) error {
+	if err := c.incomplete(); err != nil {
+		return err
+	}
 	if err := c.Commit(ctx, 0, committables); err != nil {
 		return err
 	}
@@ -241,13 +259,12 @@ func (c *committer) Commit(_ context.Context, _ int64, committables [][]byte) er
 			if info.Size() != f.Bytes {
 				return fmt.Errorf("part file %s has %d bytes, the checkpoint says %d", f.Final, info.Size(), f.Bytes)
 			}
-			continue
-		}
-		if err != nil {
+		} else if err != nil {
 			return err
 		}
+		c.written(filepath.Dir(f.Final))
 	}
-	return nil
+	return c.complete()
 }
 
 func (c *committer) Close() error { return nil }
