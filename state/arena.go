@@ -18,9 +18,13 @@ const (
 // byteArena holds byte strings behind references of one word. Bytes are written once: a string that was handed out
 // stays as it is for as long as somebody holds it, also when it is replaced, freed or moved.
 type byteArena struct {
-	chunks [][]byte
-	live   int // bytes that are referenced
-	dead   int // bytes that were freed
+	chunks [][]byte // nil: a number to be used again
+	freed  []int    // by chunk: bytes that were freed
+	last   int      // the number of the chunk that is filled, counted from 1; 0: the next text opens one
+	unused []int    // numbers of chunks that are nil
+	live   int      // bytes that are referenced
+	dead   int      // bytes that were freed
+	enough int      // as long as fewer are dead, it does not pay to look for them again
 }
 
 // put copies s into the arena.
@@ -29,12 +33,9 @@ func (a *byteArena) put(s string) uint64 {
 	if need >= longRef {
 		need += 8
 	}
-	c := len(a.chunks) - 1
+	c := a.last - 1
 	if c < 0 || cap(a.chunks[c])-len(a.chunks[c]) < need {
-		// An eighth more each time: an arena that fills no further wastes little.
-		size := min(max((a.live+a.dead)/8, minByteChunk), maxByteChunk)
-		a.chunks = append(a.chunks, allocBytes(max(size, need)))
-		c++
+		c = a.open(need)
 	}
 	b := a.chunks[c]
 	ref := uint64(c+1)<<40 | uint64(len(b))<<16
@@ -48,6 +49,21 @@ func (a *byteArena) put(s string) uint64 {
 	a.chunks[c] = append(b, s...)
 	a.live += need
 	return ref
+}
+
+// open makes a chunk with room for need bytes the one that is filled.
+func (a *byteArena) open(need int) int {
+	// An eighth more each time: an arena that fills no further wastes little.
+	b := allocBytes(max(min(max((a.live+a.dead)/8, minByteChunk), maxByteChunk), need))
+	c := len(a.chunks)
+	if n := len(a.unused); n > 0 {
+		c, a.unused = a.unused[n-1], a.unused[:n-1]
+		a.chunks[c] = b
+	} else {
+		a.chunks, a.freed = append(a.chunks, b), append(a.freed, 0)
+	}
+	a.last = c + 1
+	return c
 }
 
 // get gives the bytes behind a reference; they never change.
@@ -75,16 +91,48 @@ func (a *byteArena) free(ref uint64) {
 	if ref == 0 {
 		return
 	}
+	n := a.span(ref)
+	a.live -= n
+	a.dead += n
+	a.freed[ref>>40-1] += n
+}
+
+// span is the number of bytes that a reference takes.
+func (a *byteArena) span(ref uint64) int {
 	n := len(a.get(ref))
 	if n >= longRef {
 		n += 8
 	}
-	a.live -= n
-	a.dead += n
+	return n
 }
 
-// wasteful reports whether the arena should be copied to a new one without its dead bytes.
-func (a *byteArena) wasteful() bool { return a.dead > a.live+4*minByteChunk }
+// wasteful reports whether texts should be moved out of chunks of which much is dead.
+func (a *byteArena) wasteful() bool { return a.dead > a.live/4+4*minByteChunk && a.dead > a.enough }
+
+// sparse says of each chunk whether so much of it is dead that its texts are to be moved. Of a wasteful arena some are. The
+// next text opens a chunk.
+func (a *byteArena) sparse() []bool {
+	s := make([]bool, len(a.chunks))
+	for c, b := range a.chunks {
+		s[c] = b != nil && 5*a.freed[c] >= len(b)
+	}
+	if a.last > 0 && s[a.last-1] {
+		a.last = 0
+	}
+	return s
+}
+
+// drop gives up the sparse chunks, whose texts have been moved.
+func (a *byteArena) drop(sparse []bool) {
+	for c, gone := range sparse {
+		if gone {
+			a.dead -= a.freed[c]
+			a.chunks[c], a.freed[c] = nil, 0
+			a.unused = append(a.unused, c)
+		}
+	}
+	a.enough = a.dead + a.live/8
+}
 
 // size is the memory held, in bytes.
 func (a *byteArena) size() int {

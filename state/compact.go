@@ -77,21 +77,26 @@ func (m *Map) relink(moved func(Ref) Ref) {
 	}
 }
 
-// compactText copies the live byte strings of all records to a new arena.
+// compactText moves byte strings out of chunks of which much is dead, and gives these up.
 func (m *Map) compactText() {
-	text := &byteArena{}
+	a := m.text
+	sparse := a.sparse()
 	for o := uint32(0); int(o) < len(m.recs); o += m.size(o) {
 		if m.recs[o]&deadFlag != 0 {
 			continue
 		}
 		v := m.valuesAt(o)
 		for _, i := range m.lay.bytes {
-			if w := &m.recs[v+uint32(i)]; *w != 0 {
-				*w = text.put(m.text.get(*w))
+			w := &m.recs[v+uint32(i)]
+			if *w == 0 || !sparse[*w>>40-1] {
+				continue
 			}
+			ref := *w
+			*w = a.put(a.get(ref))
+			a.free(ref)
 		}
 	}
-	m.text = text
+	a.drop(sparse)
 }
 
 // A link word holds two Refs.
