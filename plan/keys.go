@@ -11,9 +11,7 @@ import (
 // changes also keep their order across exchanges.
 type keyTable struct {
 	uniques, upserts map[Node][][]int
-	// shown takes over the keys of a ranked input, as Flink does. They are no keys while rows move: one that moves up has its
-	// new rank before it loses the old one.
-	shown bool
+	shown            bool // as Flink shows them, also where they are none
 }
 
 func newKeyTable() *keyTable {
@@ -42,10 +40,26 @@ func (t *keyTable) find(n Node, memo map[Node][][]int, ordered bool) [][]int {
 	}
 	of := func(i int) [][]int { return t.find(n.Base().Inputs[i], memo, ordered) }
 	keys := keysOf(n, of, ordered)
-	if r, ok := n.(*Rank); ok && r.Number && !t.shown {
-		keys = keys[len(keys)-1:]
+	if !t.shown {
+		keys = firmKeys(n, keys)
 	}
 	memo[n] = keys
+	return keys
+}
+
+// firmKeys mends the keys that plans show for ranks and that are none. A row that moves up has its new rank before it loses
+// the old one, so that the keys of the input hold no longer; and a rank in a window is one of that window.
+func firmKeys(n Node, keys [][]int) [][]int {
+	switch n := n.(type) {
+	case *Rank:
+		if n.Number {
+			return keys[len(keys)-1:]
+		}
+	case *WindowRank:
+		if n.Number {
+			return [][]int{append([]int{n.StartCol, n.EndCol}, keys[0]...)}
+		}
+	}
 	return keys
 }
 
@@ -242,7 +256,7 @@ func rankKeys(n Node, of func(int) [][]int, ordered bool) [][]int {
 		}
 		return of(0)
 	case *WindowRank:
-		// As in Flink 1.20 the window itself is left out of the key.
+		// As in plans of Flink 1.20 the window itself is left out of the key; firmKeys puts it in.
 		if n.Number {
 			return [][]int{append(append([]int(nil), n.Keys...), len(n.Fields)-1)}
 		}
