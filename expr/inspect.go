@@ -2,6 +2,7 @@ package expr
 
 import (
 	"crypto/rand"
+	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -32,8 +33,11 @@ func inspectFunctions() []Function {
 				return &Const{Value: types.Datum{Null: !ok, S: text}, T: types.String()}, nil
 			}},
 		{Name: "UUID", Doc: "UUID(): a random identifier of version 4.", Nondeterministic: true, safe: true,
-			bind:   takes("").toSure(give(types.CharOf(36))),
-			kernel: boxed(true, func(*Call) func([]types.Datum) (types.Datum, error) { return newUUID })},
+			bind: takes("").toSure(give(types.CharOf(36))),
+			kernel: boxed(true, func(*Call) func([]types.Datum) (types.Datum, error) {
+				arena := &types.Arena{}
+				return func([]types.Datum) (types.Datum, error) { return newUUID(arena) }
+			})},
 		{Name: "INET_ATON", Doc: "INET_ATON(text): an IPv4 address as a number; NULL for anything else.", safe: true,
 			bind: takes("CHARACTER").toMaybe(giveKind(types.BigInt)), kernel: rows1(inetAton)},
 		{Name: "INET_NTOA", Doc: "INET_NTOA(n): a number as an IPv4 address; NULL outside their range.", safe: true,
@@ -205,14 +209,21 @@ func fullName(t types.Type) (string, bool) {
 	return t.Name() + null, true
 }
 
-func newUUID([]types.Datum) (types.Datum, error) {
+func newUUID(arena *types.Arena) (types.Datum, error) {
 	var b [16]byte
 	if _, err := rand.Read(b[:]); err != nil {
 		return types.Datum{}, err
 	}
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
-	return types.StrDatum(fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])), nil
+	text := arena.Buf()
+	for i, part := range [...][]byte{b[:4], b[4:6], b[6:8], b[8:10], b[10:]} {
+		if i > 0 {
+			text = append(text, '-')
+		}
+		text = hex.AppendEncode(text, part)
+	}
+	return types.StrDatum(arena.Take(text)), nil
 }
 
 // inetAton reads one to four numbers; the last fills the bytes that are left.

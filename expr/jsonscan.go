@@ -147,9 +147,9 @@ func (j jsonSpan) text(doc string, arena *types.Arena) string {
 	switch {
 	case j.escaped:
 		return arena.Take(appendUnescaped(arena.Buf(), raw))
-	case j.float:
+	case j.float && !plainNumber(raw):
 		return arena.Take(appendJavaNumber(arena.Buf(), raw))
-	case j.kind == jsonNumber:
+	case j.kind == jsonNumber && !j.float:
 		return javaNumber(raw, false)
 	}
 	return raw
