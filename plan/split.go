@@ -36,7 +36,7 @@ type splitting struct {
 	full   []int   // the columns that the first aggregation groups by
 	sets   [][]int // the different ones of them that calls need
 	set    []int   // by call: which of sets
-	spread int     // sets that DISTINCT calls brought
+	spread []bool  // by set: a call that is split needs it
 	failed bool
 }
 
@@ -89,11 +89,9 @@ func (s *splitting) add(set []int, spread bool) {
 	at := slices.IndexFunc(s.sets, func(o []int) bool { return slices.Equal(o, set) })
 	if at < 0 {
 		at = len(s.sets)
-		s.sets = append(s.sets, set)
-		if spread {
-			s.spread++
-		}
+		s.sets, s.spread = append(s.sets, set), append(s.spread, false)
 	}
+	s.spread[at] = s.spread[at] || spread
 	s.set = append(s.set, at)
 	s.full = union(s.full, set)
 	slices.Sort(s.full[len(s.agg.Keys):])
@@ -114,7 +112,7 @@ func (s *splitting) call(name string, args ...expr.Expr) expr.Expr {
 func (s *splitting) partial() *GroupAggregate {
 	var in Node = s.in
 	calls := slices.Clone(s.agg.Aggs)
-	if s.spread > 1 {
+	if more := slices.Index(s.spread, true) + 1; slices.Contains(s.spread[more:], true) {
 		in = s.expand(calls)
 	}
 	part := &GroupAggregate{Keys: s.full, Aggs: calls, Part: "PARTIAL", ttl: s.agg.ttl}
