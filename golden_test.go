@@ -103,11 +103,19 @@ func TestGoldenState(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if want := contents(t, file); b.String() != want {
-				t.Errorf("behind the restore came\n%s\nwant\n%s", b.String(), want)
+			came, want := b.String(), contents(t, file)
+			if strings.Contains(q.sql, " JOIN ") { // which of two inputs ends first is open
+				came, want = sortedLines(came), sortedLines(want)
+			}
+			if came != want {
+				t.Errorf("behind the restore came\n%s\nwant\n%s", came, want)
 			}
 		})
 	}
+}
+
+func sortedLines(text string) string {
+	return strings.Join(slices.Sorted(strings.Lines(text)), "")
 }
 
 // TestRestoreNullability restores state of columns that were NOT NULL into the same query over columns that may be NULL; the
