@@ -33,7 +33,8 @@ const (
 
 // Flags of a blob.
 const (
-	flagStamped = 1 // records carry a TTL stamp
+	flagStamped  = 1 // records carry a TTL stamp
+	flagTimeless = 2 // rows of a log carry no time
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

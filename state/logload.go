@@ -59,9 +59,11 @@ func (l *Log) loadRow(r *recordReader, subtask int, keep Range) error {
 	if err != nil {
 		return err
 	}
-	time, err := r.word()
-	if err != nil {
-		return err
+	var time uint64
+	if !r.timeless {
+		if time, err = r.word(); err != nil {
+			return err
+		}
 	}
 	bits := f.nulls
 	if bits == 0 {

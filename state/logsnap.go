@@ -204,11 +204,14 @@ func (l *Log) drain(w *blobWriter, budget int) (left int, done bool, err error) 
 	return 0, false, nil
 }
 
-func (l *Log) flags() uint8 {
+func (l *Log) flags() (flags uint8) {
 	if l.spec.TTL > 0 {
-		return flagStamped
+		flags |= flagStamped
 	}
-	return 0
+	if l.spec.Timeless {
+		flags |= flagTimeless
+	}
+	return flags
 }
 
 // frozenChunk gives a chunk as it was at the freeze, and how many of its rows existed; nil if it was gone.
@@ -287,7 +290,7 @@ func (l *Log) beginChunk(w *blobWriter, c *chunk, n int) (from int) {
 	return from
 }
 
-// encodeRow appends the record of a row: its name, the head of its key and the key as the chunk has them, time, NULL
+// encodeRow appends the record of a row: its name, the head of its key and the key as the chunk has them, time if there is one, NULL
 // bits, the words of the columns with length plus one in the place of a text, the stamp, and the texts, padded.
 func (l *Log) encodeRow(dst []uint64, c *chunk, i int) []uint64 {
 	rec, f := c.nth(i), c.form
@@ -296,7 +299,10 @@ func (l *Log) encodeRow(dst []uint64, c *chunk, i int) []uint64 {
 	if len(key) >= longRow {
 		dst = append(dst, uint64(len(key)))
 	}
-	dst = append(append(dst, key...), uint64(f.timeOf(rec)))
+	dst = append(dst, key...)
+	if f.time >= 0 {
+		dst = append(dst, rec[f.time])
+	}
 	if f.nulls == 0 {
 		dst = append(dst, rec[rowHead]>>nullShift&(1<<headNulls-1))
 	}

@@ -61,18 +61,19 @@ type encodedRecord struct {
 
 // recordReader walks over the words of a payload.
 type recordReader struct {
-	words   []uint64
-	lay     *layout
-	stamped bool
-	texts   []string
-	buf     []byte
+	words    []uint64
+	lay      *layout
+	stamped  bool
+	timeless bool // of rows of a log
+	texts    []string
+	buf      []byte
 }
 
 func newRecordReader(b blob, l *layout) (*recordReader, error) {
 	if len(b.payload)%8 != 0 {
 		return nil, errRecord
 	}
-	r := &recordReader{lay: l, stamped: b.flags&flagStamped != 0, words: make([]uint64, len(b.payload)/8), texts: make([]string, len(l.values))}
+	r := &recordReader{lay: l, stamped: b.flags&flagStamped != 0, timeless: b.flags&flagTimeless != 0, words: make([]uint64, len(b.payload)/8), texts: make([]string, len(l.values))}
 	for i := range r.words {
 		r.words[i] = binary.LittleEndian.Uint64(b.payload[8*i:])
 	}
