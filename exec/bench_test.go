@@ -217,6 +217,7 @@ func benchPause(b *testing.B, rows int64, call expr.AggCall) {
 	b.ReportMetric(float64(held)/1e6, "max-gap-cpu-ms")
 	b.ReportMetric(float64(h.Vertices[0].Subtasks[0].Sync)/1e6, "sync-ms")
 	b.ReportMetric(float64(h.Vertices[0].Subtasks[0].Async)/1e6, "drain-ms")
+	b.ReportMetric(float64(h.Vertices[0].Subtasks[0].Hold)/1e6, "hold-ms")
 	b.ReportMetric(float64(h.Size)/1e6, "MB")
 	if err := c.Close(context.Background()); err != nil {
 		b.Fatal(err)

@@ -33,6 +33,12 @@ func (t *task) freeze(b *barrier, k *ack) (any bool) {
 	return any
 }
 
+// spent notes a time in which rows waited.
+func (d *drain) spent(took time.Duration) {
+	d.busy += took
+	d.ack.hold = max(d.ack.hold, took)
+}
+
 // drainSome copies out some steps, and acknowledges the checkpoint when everything is copied. It does nothing while the store
 // is behind. What fails here is the checkpoint, not the task.
 func (t *task) drainSome() {
@@ -55,7 +61,7 @@ func (t *task) drainSome() {
 		}
 		if !done {
 			if took := time.Since(began); took > drainTime || !t.run.storer.room() {
-				d.busy += took
+				d.spent(took)
 				return
 			}
 			continue
@@ -68,7 +74,8 @@ func (t *task) drainSome() {
 		}
 		d.next++
 	}
-	d.ack.async = d.busy + time.Since(began)
+	d.spent(time.Since(began))
+	d.ack.async = d.busy
 	t.drain = nil
 	// Behind the last blob. An error means that the task is being cancelled.
 	_ = t.run.storer.push(t.ctx, stored{ack: d.ack})

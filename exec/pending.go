@@ -23,6 +23,7 @@ type ack struct {
 	startDelay time.Duration // trigger to the first barrier
 	alignment  time.Duration // first to last barrier
 	async      time.Duration // copying and storing keyed state
+	hold       time.Duration // the longest time of it in one piece
 	size       int64         // bytes written
 	fullSize   int64         // bytes of the state
 }

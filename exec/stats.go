@@ -49,6 +49,7 @@ type SubtaskCheckpoint struct {
 	Acked      time.Time // zero: not yet
 	Sync       time.Duration
 	Async      time.Duration
+	Hold       time.Duration // the longest time that rows waited for a part of Async
 	Alignment  time.Duration
 	StartDelay time.Duration
 	Size       int64
@@ -132,7 +133,7 @@ func (l *checkpointLog) acknowledge(s *CheckpointStats, k *ack) {
 	for n, i := range s.tasks[k.task] {
 		p := &s.Vertices[i].Subtasks[k.task.subtask]
 		p.Acked, p.Sync, p.Alignment, p.StartDelay = k.at, k.sync, k.alignment, k.startDelay
-		p.Async = k.async
+		p.Async, p.Hold = k.async, k.hold
 		if n == 0 { // a fused task counts once
 			p.Size, p.FullSize = k.size, k.fullSize
 		}
