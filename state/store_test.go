@@ -373,9 +373,12 @@ func TestBadgerDisk(t *testing.T) {
 // diskUse sums up what the files below a directory take on disk.
 func diskUse(t *testing.T, dir string) (size int64) {
 	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		info, err := os.Stat(path)
-		if err == nil && !d.IsDir() {
+	err := filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
 			size += info.Sys().(*syscall.Stat_t).Blocks * 512
 		}
 		return err
