@@ -169,6 +169,9 @@ func (r *remote) jobs() ([]remoteJob, error) {
 	return all.Jobs, nil
 }
 
+// endedStates are the states that a job does not leave.
+var endedStates = []string{"FINISHED", "CANCELED", "FAILED"}
+
 var wholeJobID = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
 // job gives the id of the job that a user names: by its id, by the beginning of its id, or by its name or the end of it.
@@ -182,7 +185,7 @@ func (r *remote) job(word string) (string, error) {
 	}
 	var found, lines []string
 	for _, j := range all {
-		if slices.Contains([]string{"FINISHED", "CANCELED", "FAILED"}, j.State) {
+		if slices.Contains(endedStates, j.State) {
 			continue
 		}
 		lines = append(lines, fmt.Sprintf("\n  %s %s (%s)", j.ID, j.Name, j.State))
@@ -218,10 +221,10 @@ func (r *remote) list(args []string) error {
 	if err != nil {
 		return err
 	}
-	section := func(title, none string, states string) {
+	section := func(title, none string, states ...string) {
 		var lines []string
 		for _, j := range jobs {
-			if strings.Contains(" "+states+" ", " "+j.State+" ") {
+			if slices.Contains(states, j.State) {
 				lines = append(lines, fmt.Sprintf("%s : %s : %s (%s)", time.UnixMilli(j.Start).Format("02.01.2006 15:04:05"), j.ID, j.Name, j.State))
 			}
 		}
@@ -236,13 +239,13 @@ func (r *remote) list(args []string) error {
 		fmt.Fprintln(r.out, strings.Repeat("-", 62))
 	}
 	if running {
-		section("------------------ Running/Restarting Jobs -------------------", "No running jobs.", "RUNNING RESTARTING FAILING CANCELLING")
+		section("------------------ Running/Restarting Jobs -------------------", "No running jobs.", "RUNNING", "RESTARTING", "FAILING", "CANCELLING")
 	}
 	if scheduled {
-		section("----------------------- Scheduled Jobs -----------------------", "No scheduled jobs.", "CREATED INITIALIZING")
+		section("----------------------- Scheduled Jobs -----------------------", "No scheduled jobs.", "CREATED", "INITIALIZING")
 	}
 	if all {
-		section("---------------------- Terminated Jobs -----------------------", "No terminated jobs.", "FINISHED CANCELED FAILED")
+		section("---------------------- Terminated Jobs -----------------------", "No terminated jobs.", endedStates...)
 	}
 	return nil
 }

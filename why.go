@@ -12,8 +12,8 @@ import (
 
 // waitsForTime are the operators that hold rows until event time has moved on.
 var waitsForTime = []string{
-	"WindowAggregate", "LocalWindowAggregate", "GlobalWindowAggregate", "GroupWindowAggregate", "WindowJoin", "WindowRank",
-	"WindowDeduplicate", "IntervalJoin", "TemporalJoin", "OverAggregate", "Match", "TemporalSort",
+	"WindowAggregate", "GroupWindowAggregate", "WindowJoin", "WindowRank", "WindowDeduplicate", "IntervalJoin", "TemporalJoin",
+	"OverAggregate", "Match", "TemporalSort",
 }
 
 // flow is what has gone through one operator of a job, over its subtasks.
