@@ -35,14 +35,7 @@ func TestGroupRuns(t *testing.T) {
 		}
 		steps := parseTrace(t, strings.Join(lines, "\n"))
 		g.Retract = true
-		slow := newPlayer(t, r, 1)
-		for k := range steps {
-			slow.take(steps[k])
-			steps[k].want, slow.out = slow.out, nil
-		}
-		if slow.dead != "" {
-			t.Fatal(slow.dead)
-		}
+		r.record(t, steps)
 		g.Retract = false
 		r.playBatched(t, steps)
 		r.play(t, steps[:300], func(k int) int { return (k % 7) / 6 }, 1)

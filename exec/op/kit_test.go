@@ -170,6 +170,19 @@ func newPlayer(t *testing.T, r rig, of int) *player {
 	return p
 }
 
+// record plays a trace and notes what comes out of each step: what another form of the operator has to give.
+func (r rig) record(t *testing.T, steps []step) {
+	t.Helper()
+	p := newPlayer(t, r, 1)
+	for k := range steps {
+		p.take(steps[k])
+		steps[k].want, p.out = p.out, nil
+	}
+	if p.dead != "" {
+		t.Fatal(p.dead)
+	}
+}
+
 // start starts subtasks, from the snapshots of former ones.
 func (p *player) start(of int, snaps [][]byte, from *state.Restored) {
 	p.ops = nil

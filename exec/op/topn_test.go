@@ -266,14 +266,7 @@ func TestTopNBatches(t *testing.T) {
 			r, spec := topnRig(c.from, c.to, c.numbered)
 			steps := parseTrace(t, strings.Join(lines, "\n"))
 			spec.Retract = true
-			slow := newPlayer(t, r, 1)
-			for k := range steps {
-				slow.take(steps[k])
-				steps[k].want, slow.out = slow.out, nil
-			}
-			if slow.dead != "" {
-				t.Fatal(slow.dead)
-			}
+			r.record(t, steps)
 			spec.Retract = false
 			r.playBatched(t, steps)
 			r.play(t, steps[:200], func(k int) int { return (k % 9) / 8 }, 1)
