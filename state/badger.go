@@ -122,7 +122,8 @@ type badgerKV struct {
 func badgerOptions(path string) badger.Options {
 	return badger.DefaultOptions(path).WithLogger(nil).WithMetricsEnabled(false).WithDetectConflicts(false).
 		WithNumVersionsToKeep(1).WithCompression(options.None).WithBlockCacheSize(0).WithNumCompactors(2).
-		WithMemTableSize(1 << 20).WithNumMemtables(3).WithNumLevelZeroTables(3).WithValueLogFileSize(1 << 20).WithValueThreshold(64 << 10).WithBaseLevelSize(8 << 20).
+		WithMemTableSize(1 << 20).WithNumMemtables(3).WithNumLevelZeroTables(3).WithValueLogFileSize(1 << 20).
+		WithValueThreshold(64 << 10).WithBaseLevelSize(8 << 20).
 		WithSyncWrites(true)
 }
 

@@ -9,7 +9,8 @@ import (
 )
 
 // The words of a row in a chunk: these two, the key, the time unless the log is timeless, NULL bits, the columns, the side
-// words, the TTL stamp. The head word is the key's tag (32 bits), NULL bits of up to 24 columns, and flags (8 bits) as in a table's records.
+// words, the TTL stamp. The head word is the key's tag (32 bits), NULL bits of up to 24 columns, and flags (8 bits) as in a
+// table's records.
 const (
 	rowLinks = iota // the low halves of the rows of the same key before and after it
 	rowHead

@@ -73,7 +73,8 @@ func newRecordReader(b blob, l *layout) (*recordReader, error) {
 	if len(b.payload)%8 != 0 {
 		return nil, errRecord
 	}
-	r := &recordReader{lay: l, stamped: b.flags&flagStamped != 0, timeless: b.flags&flagTimeless != 0, words: make([]uint64, len(b.payload)/8), texts: make([]string, len(l.values))}
+	r := &recordReader{lay: l, stamped: b.flags&flagStamped != 0, timeless: b.flags&flagTimeless != 0,
+		words: make([]uint64, len(b.payload)/8), texts: make([]string, len(l.values))}
 	for i := range r.words {
 		r.words[i] = binary.LittleEndian.Uint64(b.payload[8*i:])
 	}
