@@ -434,6 +434,20 @@ func BenchmarkFunctions(b *testing.B) {
 	}
 }
 
+// BenchmarkFilterBetween is WHERE j BETWEEN i AND i + j, as a join asks it of pairs.
+func BenchmarkFilterBetween(b *testing.B) {
+	fields := benchFields()
+	i, j := Expr(NewCol(fields, 0)), Expr(NewCol(fields, 1))
+	sum := must(NewCall("+", []Expr{i, j}, Pos{}))
+	filter, err := CompileFilter(must(NewCall("BETWEEN", []Expr{j, i, sum}, Pos{})), fields, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	batch := benchBatch(false)
+	var sel []int32
+	benchRows(b, func() { sel, _ = filter(batch, types.All(batch.Len), sel[:0]) })
+}
+
 // BenchmarkFilterProject is SELECT i*2, j+i, CASE .. END FROM t WHERE MOD(i, 97) > 10 AND j < 900000.
 func BenchmarkFilterProject(b *testing.B) {
 	fields := benchFields()

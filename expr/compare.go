@@ -436,7 +436,7 @@ func compareConstSel[T cmp.Ordered](op comparison, d []int64, x []T, k T, sel []
 	}
 }
 
-// filterCompare selects by a comparison with a constant; nil when it is another kind.
+// filterCompare selects by a comparison with a constant or of two columns; nil when it is another kind.
 func (c *compiler) filterCompare(call *Call) (Filter, error) {
 	op := comparisons[call.Func.Name]
 	l, r := call.Args[0], call.Args[1]
@@ -444,7 +444,10 @@ func (c *compiler) filterCompare(call *Call) (Filter, error) {
 		l, r, op = r, l, op.flip()
 	}
 	k, ok := constOf(r)
-	if !ok || k.Null {
+	if !ok {
+		return c.filterPair(op, l, r)
+	}
+	if k.Null {
 		return nil, nil
 	}
 	var pick func(x *types.Column, sel, dst []int32) int
@@ -471,6 +474,62 @@ func (c *compiler) filterCompare(call *Call) (Filter, error) {
 		n := pick(x, sel, dst[from:])
 		return valid(x, dst[:from+n], from), fail
 	}, nil
+}
+
+// filterPair selects by a comparison of two columns; nil when they are not held as integers.
+func (c *compiler) filterPair(op comparison, l, r Expr) (Filter, error) {
+	if l.Type().Phys() != types.PhysInt {
+		return nil, nil
+	}
+	left, err := c.compile(l)
+	if err != nil {
+		return nil, err
+	}
+	right, err := c.compile(r)
+	if err != nil {
+		return nil, err
+	}
+	return func(b *types.Batch, sel, dst []int32) ([]int32, error) {
+		var fail error
+		x, sel := run(left, b, sel, &fail)
+		y, sel := run(right, b, sel, &fail)
+		from := len(dst)
+		dst = room(dst, len(sel))
+		n := selectPairs(op, x.Int, y.Int, sel, dst[from:])
+		return valid(y, valid(x, dst[:from+n], from), from), fail
+	}, nil
+}
+
+// selectPairs writes the rows of sel with x op y to dst and gives their number.
+func selectPairs(op comparison, x, y []int64, sel, dst []int32) int {
+	if op == gt || op == ge {
+		x, y, op = y, x, op.flip()
+	}
+	n := 0
+	dst = dst[:len(sel)]
+	switch op {
+	case eq:
+		for _, i := range sel {
+			dst[n] = i
+			n += int(toInt(x[i] == y[i]))
+		}
+	case ne:
+		for _, i := range sel {
+			dst[n] = i
+			n += int(toInt(x[i] != y[i]))
+		}
+	case lt:
+		for _, i := range sel {
+			dst[n] = i
+			n += int(toInt(x[i] < y[i]))
+		}
+	default:
+		for _, i := range sel {
+			dst[n] = i
+			n += int(toInt(x[i] <= y[i]))
+		}
+	}
+	return n
 }
 
 // selectConst writes the rows of sel with x op k to dst and gives their number. It has no branch that depends on data.
