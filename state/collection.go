@@ -203,6 +203,23 @@ func (c Collection) add(owner Ref, id uint64, elem []uint64, tag uint32) (e Ref,
 	return c.insert(owner, key, tag, c.up.group(uint32(owner)-1)), true
 }
 
+// addLoose is add for Loose sets.
+func (c *Collection) addLoose(owner Ref, id uint64, elem []uint64, tag uint32) Ref {
+	m := c.elems
+	m.reserve()
+	slot, o, ok := c.lookup(id, elem, tag)
+	if ok {
+		return Ref(o + 1)
+	}
+	key := append(append(m.lay.scratch[:0], id), elem...)
+	m.lay.scratch = key
+	o = m.appendRecord(key, tag, c.up.group(uint32(owner)-1))
+	m.slots[slot] = uint64(tag)<<32 | uint64(o+1)
+	m.n++
+	m.lay.live++
+	return Ref(o + 1)
+}
+
 // addShort is add for collections without an index.
 func (c Collection) addShort(owner Ref, id uint64, elem []uint64, tag uint32) (e Ref, inserted bool) {
 	m := c.elems

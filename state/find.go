@@ -117,18 +117,20 @@ func (m *Map) find(key []uint64, hash uint64) Ref {
 	return 0
 }
 
-// AddElems gives in elems, for every i, the element with the words of key which[i] of k in the set that the value of
-// owners[i] in maps[i] holds, and makes it if there is none: Collection.Add for one after the other, with cache misses
-// that overlap. All Refs stay valid only if nothing is ever taken out of these sets.
-func (f *Finder) AddElems(value int, maps []*Map, owners []Ref, k *types.Keys, which []int32, elems []Ref) {
+// MarkElems sets, for every i, the bits marks[i] in the first value of the element with the words of key which[i] of k, in
+// the Loose set that the value of owners[i] in maps[i] holds, and makes the element if there is none: one row after the
+// other, with cache misses that overlap. It leaves in marks[i] those bits that were not set before. Nothing may ever be
+// taken out of these sets.
+func (f *Finder) MarkElems(value int, maps []*Map, owners []Ref, k *types.Keys, which []int32, marks []uint64) {
 	for len(which) > 0 {
 		n := min(len(which), findRows)
-		f.addElems(value, maps[:n], owners[:n], k, which[:n], elems[:n])
-		maps, owners, which, elems = maps[n:], owners[n:], which[n:], elems[n:]
+		f.markElems(value, maps[:n], owners[:n], k, which[:n], marks[:n])
+		maps, owners, which, marks = maps[n:], owners[n:], which[n:], marks[n:]
 	}
 }
 
-func (f *Finder) addElems(value int, maps []*Map, owners []Ref, k *types.Keys, which []int32, elems []Ref) {
+func (f *Finder) markElems(value int, maps []*Map, owners []Ref, k *types.Keys, which []int32, marks []uint64) {
+	var of [findRows]Collection
 	var ids [findRows]uint64
 	var tags [findRows]uint32
 	var at, end [findRows]*uint64 // on the stack: they hold nothing alive
@@ -136,7 +138,7 @@ func (f *Finder) addElems(value int, maps []*Map, owners []Ref, k *types.Keys, w
 		c := maps[i].Collection(value)
 		id := c.number(owners[i])
 		tag := tagOf(hashElem(id, k.Words[k.Off[w]:k.Off[w+1]]))
-		ids[i&(findRows-1)], tags[i&(findRows-1)], at[i&(findRows-1)] = id, tag, &f.none
+		of[i&(findRows-1)], ids[i&(findRows-1)], tags[i&(findRows-1)], at[i&(findRows-1)] = c, id, tag, &f.none
 		if m := c.elems; len(m.slots) > 0 {
 			at[i&(findRows-1)] = &m.slots[tag>>(m.shift&31)]
 		}
@@ -150,7 +152,7 @@ func (f *Finder) addElems(value int, maps []*Map, owners []Ref, k *types.Keys, w
 		if s == 0 {
 			continue
 		}
-		m := maps[i].Collection(value).elems
+		m := of[i&(findRows-1)].elems
 		if tag := tags[i&(findRows-1)]; uint32(s>>32) != tag {
 			s = m.probe(tag)
 			slots[i] = s
@@ -168,14 +170,16 @@ func (f *Finder) addElems(value int, maps []*Map, owners []Ref, k *types.Keys, w
 	}
 	f.warm += sum // so that the loads are not optimised away
 	for i, w := range which {
-		c, id, elem := maps[i].Collection(value), ids[i&(findRows-1)], k.Words[k.Off[w]:k.Off[w+1]]
-		recs := c.elems.recs
-		if o := uint32(slots[i]); len(elem) == 1 && o != 0 && int(o)+1 < len(recs) &&
-			recs[o] == id && recs[o+1] == elem[0] && recs[o-1]>>wordsShift&0xFF == 2 {
-			elems[i] = Ref(o)
-			continue
+		c, id, elem := &of[i&(findRows-1)], ids[i&(findRows-1)], k.Words[k.Off[w]:k.Off[w+1]]
+		e, recs := Ref(slots[i]), c.elems.recs
+		if o := uint32(e); len(elem) != 1 || o == 0 || int(o)+1 >= len(recs) ||
+			recs[o] != id || recs[o+1] != elem[0] || recs[o-1]>>wordsShift&0xFF != 2 {
+			e = c.addLoose(owners[i], id, elem, tags[i&(findRows-1)])
 		}
-		elems[i], _ = c.add(owners[i], id, elem, tags[i&(findRows-1)])
+		marks[i] &^= c.elems.Get(e)[0]
+		if marks[i] != 0 {
+			c.elems.Touch(e)[0] |= marks[i]
+		}
 	}
 }
 

@@ -342,8 +342,8 @@ func TestTableTTL(t *testing.T) {
 	}
 }
 
-// TestAddElems compares a block of additions with one after the other.
-func TestAddElems(t *testing.T) {
+// TestMarkElems compares a block of elements with one after the other.
+func TestMarkElems(t *testing.T) {
 	rnd := newRand(t)
 	values := []Value{{}, {Kind: Set, Elem: Words(1), Loose: true}}
 	staged, plain := NewMap(values), NewMap(values)
@@ -352,9 +352,9 @@ func TestAddElems(t *testing.T) {
 		n := 1 + rnd.IntN(300)
 		var k types.Keys
 		k.Off = append(k.Off, 0)
-		maps, owners, which, elems := make([]*Map, n), make([]Ref, n), make([]int32, n), make([]Ref, n)
+		maps, owners, which, marks := make([]*Map, n), make([]Ref, n), make([]int32, n), make([]uint64, n)
 		for i := range n {
-			maps[i], which[i] = staged, int32(i)
+			maps[i], which[i], marks[i] = staged, int32(i), 1+rnd.Uint64N(7)
 			owner := testKey(uint64(rnd.IntN(40)))
 			owners[i], _ = staged.Upsert(owner)
 			if r, _ := plain.Upsert(owner); r != owners[i] {
@@ -365,10 +365,20 @@ func TestAddElems(t *testing.T) {
 			}
 			k.Off = append(k.Off, uint32(len(k.Words)))
 		}
-		f.AddElems(1, maps, owners, &k, which, elems)
-		for i, e := range elems {
-			if want, _ := plain.Collection(1).Add(owners[i], k.Words[k.Off[i]:k.Off[i+1]]); e != want {
-				t.Fatalf("element %d, want %d", e, want)
+		asked := slices.Clone(marks)
+		f.MarkElems(1, maps, owners, &k, which, marks)
+		c := plain.Collection(1)
+		for i, m := range asked {
+			e, _ := c.Add(owners[i], k.Words[k.Off[i]:k.Off[i+1]])
+			had := c.Get(e)[0]
+			if marks[i] != m&^had {
+				t.Fatalf("%b was new, want %b", marks[i], m&^had)
+			}
+			c.Touch(e)[0] |= m
+		}
+		for e, x := plain.Collection(1).elems.First(), staged.Collection(1).elems.First(); e != x || e != 0; e, x = c.elems.Next(e), staged.Collection(1).elems.Next(x) {
+			if e != x || c.Get(e)[0] != staged.Collection(1).Get(x)[0] {
+				t.Fatalf("element %d, want %d", x, e)
 			}
 		}
 	}

@@ -36,13 +36,18 @@ type runElems struct {
 	maps  [runRows]*state.Map
 	refs  [runRows]state.Ref
 	which [runRows]int32
-	elems [runRows]state.Ref
+	found [runRows]uint64 // bits of filters that the row passes, then those that its element had not yet
+	marks [runRows]uint64 // the same by row of the run
 }
+
+// maxFilters is the number of filters of one DISTINCT set with which the operator can work in runs: a bit each.
+const maxFilters = 64
 
 // runnable reports whether the operator can work in runs. Nothing may be deleted from the state meanwhile, by a TTL either:
 // records must stay where they are while a run is under way.
 func (g *GroupAggregate) runnable() bool {
-	return g.spec.TTL == 0 && !g.aggs.retract && len(g.aggs.slots) > 0
+	many := slices.ContainsFunc(g.aggs.sets, func(d distinctSet) bool { return len(d.filters) > maxFilters })
+	return g.spec.TTL == 0 && !g.aggs.retract && len(g.aggs.slots) > 0 && !many
 }
 
 // foldable reports whether every accumulator has a form for whole runs and nothing stands in the way of using it.
@@ -198,41 +203,45 @@ func (r *groupRuns) cut(k int, err error) {
 // traceDistinct lets the accumulators over a DISTINCT set go through the run.
 func (g *GroupAggregate) traceDistinct(set int, b *types.Batch, at int) {
 	r, d := g.runs, &g.aggs.sets[set]
-	e := &r.distinct
-	e.n = 0
-	for k, i := range r.run.Rows {
-		if d.wants(b, i) {
-			e.at[e.n], e.maps[e.n], e.refs[e.n], e.which[e.n] = int32(k), r.maps[k], r.refs[k], int32(at+k)
-			e.n++
-		}
-	}
-	r.find.AddElems(d.value, e.maps[:e.n], e.refs[:e.n], &d.keys, e.which[:e.n], e.elems[:e.n])
-	for bit, filter := range d.filters {
+	r.markElems(d, b, at)
+	for bit := range d.filters {
 		take := r.take[:len(r.run.Rows)]
-		clear(take)
-		for n, k := range e.at[:e.n] {
-			if int(k) < len(take) && (filter < 0 || isTrue(b.Cols[filter], r.run.Rows[k])) {
-				take[k] = g.aggs.count(e.maps[n].Collection(d.value), e.elems[n], bit)
-			}
+		for k := range take {
+			take[k] = r.distinct.marks[k]>>bit&1 != 0
 		}
-		r.run.Take = take
 		for i := range g.aggs.slots {
 			if s := &g.aggs.slots[i]; s.set == set && s.bit == bit {
-				g.trace(i, b)
 				r.run.Take = take[:len(r.run.Rows)]
+				g.trace(i, b)
 			}
 		}
 	}
 }
 
-// wants reports whether a row passes any of the filters.
-func (d *distinctSet) wants(b *types.Batch, i int32) bool {
-	for _, filter := range d.filters {
-		if filter < 0 || isTrue(b.Cols[filter], i) {
-			return true
+// markElems adds the values of the rows that pass a filter to a DISTINCT set. Of each row it finds the bits of the filters
+// that its value passes for the first time.
+func (r *groupRuns) markElems(d *distinctSet, b *types.Batch, at int) {
+	e := &r.distinct
+	marks := e.marks[:len(r.run.Rows)]
+	clear(marks)
+	for bit, filter := range d.filters {
+		for k, i := range r.run.Rows {
+			if filter < 0 || isTrue(b.Cols[filter], i) {
+				marks[k] |= 1 << bit
+			}
 		}
 	}
-	return false
+	e.n = 0
+	for k, m := range marks {
+		if m != 0 {
+			e.at[e.n], e.maps[e.n], e.refs[e.n], e.which[e.n], e.found[e.n] = int32(k), r.maps[k], r.refs[k], int32(at+k), m
+			e.n++
+		}
+	}
+	r.find.MarkElems(d.value, e.maps[:e.n], e.refs[:e.n], &d.keys, e.which[:e.n], e.found[:e.n])
+	for n, k := range e.at[:e.n] {
+		marks[k] = e.found[n]
+	}
 }
 
 // giveFresh counts the output rows of a run some of whose rows are the first of their groups.
