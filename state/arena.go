@@ -143,6 +143,96 @@ func (a *byteArena) size() int {
 	return n
 }
 
+// recArena is the arena of a map's records. It grows by chunks that never move, so that no insertion takes long and little
+// is held that is not used; only the first chunk starts small. A record lies in one chunk, and its offset is made of the
+// chunk's number and the place in it; a record that is longer than a chunk has one of its own.
+type recArena struct {
+	chunks [][]uint64 // behind its length: chunks to be used again
+	words  int        // in use
+}
+
+const (
+	recBits  = 12
+	recChunk = 1 << recBits // words
+	minRecs  = 16
+)
+
+// at gives the words from an offset to the end of the chunk.
+func (a *recArena) at(o uint32) []uint64 { return a.chunks[o>>recBits][o&(recChunk-1):] }
+
+// chunk gives the chunk of an offset, and the place in it: what at gives, without making a slice.
+func (a *recArena) chunk(o uint32) ([]uint64, int) {
+	return a.chunks[o>>recBits], int(o & (recChunk - 1))
+}
+
+// has reports whether the offset of a record, or the next one behind it, is that of a record.
+func (a *recArena) has(o uint32) bool { return int(o>>recBits) < len(a.chunks) }
+
+// next gives the offset behind a record of n words.
+func (a *recArena) next(o, n uint32) uint32 {
+	i := o >> recBits
+	if int(o&(recChunk-1)+n) < len(a.chunks[i]) {
+		return o + n
+	}
+	return (i + 1) << recBits
+}
+
+// end is an offset that all records have below them, and no later one.
+func (a *recArena) end() uint32 {
+	i := len(a.chunks) - 1
+	if i < 0 {
+		return 0
+	}
+	return uint32(i<<recBits + min(len(a.chunks[i]), recChunk))
+}
+
+// add makes a record of n words, which are not cleared.
+func (a *recArena) add(n int) (o uint32, rec []uint64) {
+	i := len(a.chunks) - 1
+	if i < 0 || len(a.chunks[i])+n > cap(a.chunks[i]) {
+		i = a.open(n)
+	}
+	at := len(a.chunks[i])
+	a.chunks[i] = a.chunks[i][:at+n]
+	a.words += n
+	return uint32(i<<recBits + at), a.chunks[i][at:]
+}
+
+// open makes room for a record of n words in a new chunk, or in the first one while that is small.
+func (a *recArena) open(n int) int {
+	i := len(a.chunks)
+	if i == 1 && len(a.chunks[0])+n <= recChunk {
+		c := allocWords(min(max(2*cap(a.chunks[0]), len(a.chunks[0])+n), recChunk))
+		a.chunks[0] = c[:copy(c, a.chunks[0])]
+		return 0
+	}
+	size := recChunk
+	if i == 0 {
+		size = minRecs
+	}
+	size = max(size, n)
+	if i < cap(a.chunks) {
+		if c := a.chunks[:i+1][i]; cap(c) >= size && cap(c) <= recChunk {
+			a.chunks = append(a.chunks, c[:0])
+			return i
+		}
+	}
+	a.chunks = append(a.chunks, allocWords(size)[:0])
+	return i
+}
+
+// reset empties the arena and keeps its memory.
+func (a *recArena) reset() { a.chunks, a.words = a.chunks[:0], 0 }
+
+// size is the memory held, in bytes.
+func (a *recArena) size() int {
+	n := 0
+	for _, c := range a.chunks[:cap(a.chunks)] {
+		n += 8*cap(c) + int(unsafe.Sizeof(c))
+	}
+	return n
+}
+
 // wordChunks keeps records of words. It grows without moving what it holds, so that no single put takes long.
 type wordChunks struct{ chunks [][]uint64 }
 

@@ -52,16 +52,14 @@ func (m *Map) partOf(part int) *Map {
 
 // ends gives the owner's hidden words: first and last element, root of the tree and number of elements.
 func (c Collection) ends(owner Ref) []uint64 {
-	at := c.up.valuesAt(uint32(owner)-1) + uint32(c.up.lay.links[c.value])
-	return c.up.recs[at : at+2]
+	at := c.up.lay.links[c.value]
+	return c.up.values(uint32(owner) - 1)[at : at+2]
 }
 
 // links gives an element's hidden words: previous and next, and next equal and last equal (List) or left and right
 // (Sorted).
 func (c Collection) links(e Ref) []uint64 {
-	o := uint32(e) - 1
-	at := c.elems.valuesAt(o) + uint32(c.elems.lay.vals)
-	return c.elems.recs[at : at+uint32(c.elems.lay.hidden)]
+	return c.elems.values(uint32(e) - 1)[c.elems.lay.vals:]
 }
 
 // Len is the number of elements.
@@ -151,7 +149,7 @@ func (c Collection) lookup(id uint64, elem []uint64, tag uint32) (slot, o uint32
 	if len(m.slots) == 0 {
 		return 0, 0, false
 	}
-	mask, skip := uint32(len(m.slots)-1), uint32(c.prefix())
+	mask, skip := uint32(len(m.slots)-1), c.prefix()
 	for p := tag >> m.shift; ; p = (p + 1) & mask {
 		s := m.slots[p]
 		if s == 0 {
@@ -161,8 +159,7 @@ func (c Collection) lookup(id uint64, elem []uint64, tag uint32) (slot, o uint32
 			continue
 		}
 		o := uint32(s) - 1
-		at, n := m.keyAt(o)
-		if m.recs[at] == id && slices.Equal(m.recs[at+skip:at+n], elem) {
+		if key := m.key(o); key[0] == id && slices.Equal(key[skip:], elem) {
 			return p, o, true
 		}
 	}
@@ -176,7 +173,7 @@ func (c Collection) Add(owner Ref, elem []uint64) (e Ref, inserted bool) {
 
 // number gives the owner's number in the keys of its elements; the first element makes it.
 func (c Collection) number(owner Ref) uint64 {
-	id := c.up.recs[c.up.valuesAt(uint32(owner)-1)+uint32(c.value)]
+	id := c.up.values(uint32(owner) - 1)[c.value]
 	if id == 0 {
 		c.up.nextID++
 		// A slice may come from several subtasks, which count for themselves: so the key group is part of it.
@@ -267,7 +264,7 @@ func (c Collection) insert(owner Ref, key []uint64, tag uint32, group int32) Ref
 // place gives an element that has no links yet its slot, or its place behind an equal one, and its neighbours.
 func (c Collection) place(owner, e Ref) {
 	m := c.elems
-	tag, key := uint32(m.recs[e-1]>>32), m.Key(e)
+	tag, key := m.tag(uint32(e)-1), m.Key(e)
 	if m.lay.short {
 		before := c.Last(owner)
 		if c.kind == Sorted {
@@ -352,7 +349,7 @@ func (c Collection) drop(e Ref) {
 		return
 	}
 	key := m.Key(e)
-	slot, first, ok := c.lookup(key[0], key[c.prefix():], uint32(m.recs[e-1]>>32))
+	slot, first, ok := c.lookup(key[0], key[c.prefix():], m.tag(uint32(e)-1))
 	if !ok {
 		return
 	}

@@ -3,35 +3,29 @@ package state
 // compact moves the live records together, in order, and drops the dead ones. Refs change.
 func (m *Map) compact() {
 	m.settle()
-	live := 0
-	for o := uint32(0); int(o) < len(m.recs); {
-		n := m.size(o)
-		if m.kept(o) {
-			live += int(n)
-		}
-		o += n
-	}
-	old, recs := m.recs, allocWords(max(live+live/4, 16))[:0]
+	old, recs := m.recs, recArena{}
 	m.dead = 0
-	for o := uint32(0); int(o) < len(old); {
+	m.moves++
+	for o := uint32(0); old.has(o); {
 		n := m.size(o)
 		if m.kept(o) {
-			to := len(recs)
-			recs = append(recs, old[o:o+n]...)
-			recs[to] &^= keepFlag
-			if recs[to]&deadFlag != 0 {
+			from := old.at(o)
+			to, rec := recs.add(int(n))
+			copy(rec, from[:n])
+			rec[0] &^= keepFlag
+			if rec[0]&deadFlag != 0 {
 				m.dead += int(n)
 			}
-			old[o] = uint64(to) // the forwarding address
+			from[0] = uint64(to) // the forwarding address
 		}
-		o += n
+		o = old.next(o, n)
 	}
-	m.recs, m.full = recs, 2*len(recs) // dead records that had to be kept are no reason to do it again at once
+	m.recs, m.full = recs, 2*recs.words // dead records that had to be kept are no reason to do it again at once
 	moved := func(r Ref) Ref {
 		if r == 0 {
 			return 0
 		}
-		return Ref(old[r-1] + 1)
+		return Ref(old.at(uint32(r) - 1)[0] + 1)
 	}
 	for i, s := range m.slots {
 		if s != 0 {
@@ -48,31 +42,29 @@ func (m *Map) compact() {
 }
 
 // kept reports whether a compaction keeps the record at o: it is alive, or a checkpoint has yet to say that it is gone.
-func (m *Map) kept(o uint32) bool { return m.recs[o]&(deadFlag|keepFlag) != deadFlag }
+func (m *Map) kept(o uint32) bool { return m.recs.at(o)[0]&(deadFlag|keepFlag) != deadFlag }
 
 // relink renews the links among elements and those of their owners.
 func (m *Map) relink(moved func(Ref) Ref) {
 	both := func(w *uint64) { *w = pair(moved(high(*w)), moved(low(*w))) }
-	links := uint32(m.lay.hidden)
-	for o := uint32(0); int(o) < len(m.recs); {
-		n := m.size(o)
-		if m.recs[o]&deadFlag == 0 {
-			for i := o + n - links; i < o+n; i++ {
-				both(&m.recs[i])
+	for o := uint32(0); m.recs.has(o); o = m.next(o) {
+		if m.alive(o) {
+			links := m.values(o)[m.lay.vals:]
+			for i := range links {
+				both(&links[i])
 			}
 		}
-		o += n
 	}
 	up := m.owner
 	if m.lay.loose {
 		return
 	}
-	at := uint32(up.lay.links[m.value])
-	for o := uint32(0); int(o) < len(up.recs); o += up.size(o) {
-		if up.recs[o]&deadFlag == 0 {
-			v := up.valuesAt(o) + at
-			both(&up.recs[v])
-			up.recs[v+1] = pair(moved(high(up.recs[v+1])), low(up.recs[v+1]))
+	at := up.lay.links[m.value]
+	for o := uint32(0); up.recs.has(o); o = up.next(o) {
+		if up.alive(o) {
+			ends := up.values(o)[at:]
+			both(&ends[0])
+			ends[1] = pair(moved(high(ends[1])), low(ends[1]))
 		}
 	}
 }
@@ -81,13 +73,13 @@ func (m *Map) relink(moved func(Ref) Ref) {
 func (m *Map) compactText() {
 	a := m.text
 	sparse := a.sparse()
-	for o := uint32(0); int(o) < len(m.recs); o += m.size(o) {
-		if m.recs[o]&deadFlag != 0 {
+	for o := uint32(0); m.recs.has(o); o = m.next(o) {
+		if !m.alive(o) {
 			continue
 		}
-		v := m.valuesAt(o)
+		values := m.values(o)
 		for _, i := range m.lay.bytes {
-			w := &m.recs[v+uint32(i)]
+			w := &values[i]
 			if *w == 0 || !sparse[*w>>40-1] {
 				continue
 			}

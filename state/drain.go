@@ -6,18 +6,19 @@ package state
 
 // encode appends the encoded record at o.
 func (m *Map) encode(dst []uint64, o uint32) []uint64 {
-	at, n := m.keyAt(o)
-	head := m.recs[o] &^ (markMask | keepFlag)
+	rec := m.recs.at(o)
+	at, n := keyIn(rec)
+	head := rec[0] &^ (markMask | keepFlag)
 	dst = append(dst, head)
-	dst = append(dst, m.recs[o+1:at+n]...)
+	dst = append(dst, rec[1:at+n]...)
 	if head&deadFlag != 0 {
 		return dst
 	}
-	v := at + n
+	values := rec[at+n : at+n+uint32(m.lay.vals)]
 	first := len(dst)
-	dst = append(dst, m.recs[v:v+uint32(m.lay.vals)]...)
+	dst = append(dst, values...)
 	for _, i := range m.lay.bytes {
-		if ref := m.recs[v+uint32(i)]; ref != 0 {
+		if ref := values[i]; ref != 0 {
 			s := m.text.get(ref)
 			dst[first+i] = uint64(len(s)) + 1
 			dst = appendPadded(dst, s)
@@ -44,9 +45,9 @@ func (m *Map) nextDrained(dst []uint64) (_ []uint64, more bool) {
 	for s.at < len(s.list) {
 		o := s.list[s.at]
 		s.at++
-		switch m.recs[o] & markMask {
+		switch m.recs.at(o)[0] & markMask {
 		case m.lay.closed:
-			m.recs[o] &^= markMask
+			m.clean(o)
 			return m.encode(dst, o), true
 		case m.lay.cur:
 			if out, ok := m.takeEarly(dst, o); ok {
@@ -62,17 +63,15 @@ func (m *Map) nextBase(dst []uint64) (_ []uint64, more bool) {
 	s := m.snap
 	for s.at < s.end {
 		o := uint32(s.at)
-		s.at += int(m.size(o))
-		h := m.recs[o]
+		s.at = int(m.next(o))
+		h := m.recs.at(o)[0]
 		if h&markMask == m.lay.cur {
 			if out, ok := m.takeEarly(dst, o); ok {
 				return out, true
 			}
 			continue
 		}
-		if h&markMask == m.lay.closed {
-			m.recs[o] &^= markMask
-		}
+		m.clean(o)
 		if h&deadFlag == 0 {
 			return m.encode(dst, o), true
 		}

@@ -65,9 +65,10 @@ func (f *Finder) stage(maps []*Map, hashes []uint64, which []int32) {
 		}
 		// A record may lie across two cache lines.
 		if o := uint32(s); o != 0 {
-			at[i&(findRows-1)] = &m.recs[o-1]
-			if last := int(o) + m.lay.vals; last < len(m.recs) {
-				end[i&(findRows-1)] = &m.recs[last]
+			c, first := m.recs.chunk(o - 1)
+			at[i&(findRows-1)] = &c[first]
+			if last := first + 1 + m.lay.vals; last < len(c) {
+				end[i&(findRows-1)] = &c[last]
 			}
 		}
 	}
@@ -101,7 +102,7 @@ func (f *Finder) verify(maps []*Map, k *types.Keys, which []int32, refs []Ref) {
 		}
 		m := maps[i]
 		key := k.Words[k.Off[w]:k.Off[w+1]]
-		if recs := m.recs; len(key) == 1 && int(o) < len(recs) && recs[o] == key[0] && recs[o-1]>>wordsShift&0xFF == 1 {
+		if len(key) == 1 && m.isWord(o-1, key[0]) {
 			refs[i] = Ref(o)
 			continue
 		}
@@ -158,9 +159,10 @@ func (f *Finder) markElems(value int, maps []*Map, owners []Ref, k *types.Keys, 
 			slots[i] = s
 		}
 		if o := uint32(s); o != 0 {
-			at[i&(findRows-1)] = &m.recs[o-1]
-			if last := int(o) + 1 + m.lay.vals; last < len(m.recs) {
-				end[i&(findRows-1)] = &m.recs[last]
+			c, first := m.recs.chunk(o - 1)
+			at[i&(findRows-1)] = &c[first]
+			if last := first + 2 + m.lay.vals; last < len(c) {
+				end[i&(findRows-1)] = &c[last]
 			}
 		}
 	}
@@ -171,9 +173,8 @@ func (f *Finder) markElems(value int, maps []*Map, owners []Ref, k *types.Keys, 
 	f.warm += sum // so that the loads are not optimised away
 	for i, w := range which {
 		c, id, elem := &of[i&(findRows-1)], ids[i&(findRows-1)], k.Words[k.Off[w]:k.Off[w+1]]
-		e, recs := Ref(slots[i]), c.elems.recs
-		if o := uint32(e); len(elem) != 1 || o == 0 || int(o)+1 >= len(recs) ||
-			recs[o] != id || recs[o+1] != elem[0] || recs[o-1]>>wordsShift&0xFF != 2 {
+		e := Ref(uint32(slots[i]))
+		if e == 0 || len(elem) != 1 || !c.elems.isPair(uint32(e)-1, id, elem[0]) {
 			e = c.addLoose(owners[i], id, elem, tags[i&(findRows-1)])
 		}
 		marks[i] &^= c.elems.Get(e)[0]
@@ -181,6 +182,12 @@ func (f *Finder) markElems(value int, maps []*Map, owners []Ref, k *types.Keys, 
 			c.elems.Touch(e)[0] |= marks[i]
 		}
 	}
+}
+
+// isPair reports whether the record at o has the key of two words.
+func (m *Map) isPair(o uint32, a, b uint64) bool {
+	c, i := m.recs.chunk(o)
+	return i+2 < len(c) && c[i+1] == a && c[i+2] == b && c[i]>>wordsShift&0xFF == 2
 }
 
 // WarmEnds loads what an Add of the words from[i] to from[i+1] to the short set of owners[i] in maps[i] will look at: the
@@ -209,7 +216,7 @@ func (f *Finder) warmEnds(value int, maps []*Map, owners []Ref, words []uint64, 
 	var sum uint64
 	for n > 0 {
 		for k, i := range row[:n] {
-			sum += maps[i].kids[maps[i].lay.kidOf[value]].recs[at[k]-1]
+			sum += maps[i].kids[maps[i].lay.kidOf[value]].recs.at(uint32(at[k]) - 1)[0]
 		}
 		left := 0
 		for k, i := range row[:n] {
@@ -235,7 +242,7 @@ func (f *Finder) UpsertFrom(m, from *Map, records, refs []Ref) {
 	for len(records) > 0 {
 		n := min(len(records), findRows)
 		for i, r := range records[:n] {
-			maps[i], hashes[i] = m, from.recs[r-1]>>32<<32 // a tag is the part of the hash that matters
+			maps[i], hashes[i] = m, uint64(from.tag(uint32(r)-1))<<32 // a tag is the part of the hash that matters
 		}
 		f.stage(maps[:n], hashes[:n], types.All(n))
 		for i, r := range records[:n] {

@@ -24,16 +24,17 @@ const (
 // home slot is made of the tag's high bits, so that neither growing nor deleting looks at records.
 type Map struct {
 	slots  []uint64 // what lookups need comes first
-	recs   []uint64
+	recs   recArena
 	shift  uint8
 	lay    *layout
 	text   *byteArena
 	kids   []*Map
-	owner  *Map // the map whose records own these elements; nil unless this is a kid
-	value  int  // which value of the owner
-	n      int  // live records
-	dead   int  // words of dead records
-	full   int  // words from which on it may pay to compact
+	owner  *Map   // the map whose records own these elements; nil unless this is a kid
+	value  int    // which value of the owner
+	n      int    // live records
+	dead   int    // words of dead records
+	full   int    // words from which on it may pay to compact
+	moves  uint32 // counts compactions
 	nextID uint64
 	given  bool // some record was given to a checkpoint
 
@@ -59,33 +60,45 @@ func (m *Map) unitSpread() int {
 // Len is the number of live records. Records that have expired but were not looked at since still count.
 func (m *Map) Len() int { return m.n }
 
-// keyAt gives the offset of the key, the number of its words.
-func (m *Map) keyAt(o uint32) (at, n uint32) {
-	n = uint32(m.recs[o]>>wordsShift) & 0xFF
+// keyIn gives the place of the key in a record, and the number of its words.
+func keyIn(rec []uint64) (at, n uint32) {
+	n = uint32(rec[0]>>wordsShift) & 0xFF
 	if n == longKey {
-		return o + 2, uint32(m.recs[o+1])
+		return 2, uint32(rec[1])
 	}
-	return o + 1, n
+	return 1, n
+}
+
+// key gives the key of the record at o.
+func (m *Map) key(o uint32) []uint64 {
+	rec := m.recs.at(o)
+	at, n := keyIn(rec)
+	return rec[at : at+n : at+n]
 }
 
 // size is the number of words of the record at o.
 func (m *Map) size(o uint32) uint32 {
-	at, n := m.keyAt(o)
-	return at - o + n + uint32(m.lay.vals+m.lay.hidden)
+	at, n := keyIn(m.recs.at(o))
+	return at + n + uint32(m.lay.vals+m.lay.hidden)
 }
 
-// valuesAt is the offset of the record's values.
-func (m *Map) valuesAt(o uint32) uint32 {
-	at, n := m.keyAt(o)
-	return at + n
+// next is the offset behind the record at o.
+func (m *Map) next(o uint32) uint32 { return m.recs.next(o, m.size(o)) }
+
+// values gives the values of the record at o, its stamp and its hidden words.
+func (m *Map) values(o uint32) []uint64 {
+	rec := m.recs.at(o)
+	at, n := keyIn(rec)
+	return rec[at+n : at+n+uint32(m.lay.vals+m.lay.hidden)]
 }
 
 func (m *Map) same(o uint32, key []uint64) bool {
-	at, n := m.keyAt(o)
+	rec := m.recs.at(o)
+	at, n := keyIn(rec)
 	if int(n) != len(key) {
 		return false
 	}
-	for i, w := range m.recs[at : at+n] {
+	for i, w := range rec[at : at+n] {
 		if w != key[i] {
 			return false
 		}
@@ -121,7 +134,7 @@ func (m *Map) lookupWords(key []uint64, tag uint32) (slot uint32, o uint32, ok b
 
 // lookupWord is lookup for the commonest keys, those of one word.
 func (m *Map) lookupWord(key uint64, tag uint32) (slot uint32, o uint32, ok bool) {
-	slots, recs := m.slots, m.recs
+	slots := m.slots
 	if len(slots) == 0 {
 		return 0, 0, false
 	}
@@ -135,10 +148,17 @@ func (m *Map) lookupWord(key uint64, tag uint32) (slot uint32, o uint32, ok bool
 		if uint32(s>>32) != tag {
 			continue
 		}
-		if o := uint32(s); int(o) < len(recs) && recs[o] == key && recs[o-1]>>wordsShift&0xFF == 1 {
-			return p, o - 1, true
+		o := uint32(s) - 1
+		if m.isWord(o, key) {
+			return p, o, true
 		}
 	}
+}
+
+// isWord reports whether the record at o has the key of one word.
+func (m *Map) isWord(o uint32, key uint64) bool {
+	c, i := m.recs.chunk(o)
+	return i+1 < len(c) && c[i+1] == key && c[i]>>wordsShift&0xFF == 1
 }
 
 // Find gives the record of a key, 0 if there is none. An expired record is deleted and not found.
@@ -155,7 +175,7 @@ func (m *Map) Find(k Key) Ref {
 }
 
 func (m *Map) expired(o uint32) bool {
-	stamp := m.recs[m.valuesAt(o)+uint32(len(m.lay.values))]
+	stamp := m.values(o)[len(m.lay.values)]
 	return int64(stamp)+m.lay.ttl <= m.lay.clock.now
 }
 
@@ -194,7 +214,7 @@ func (m *Map) fillSlot(tag, o uint32) {
 
 // reserve makes room for one more record.
 func (m *Map) reserve() {
-	if m.dead > minCompact && m.dead > len(m.recs)/2+m.relinkCost() && len(m.recs) >= m.full {
+	if m.dead > minCompact && m.dead > m.recs.words/2+m.relinkCost() && m.recs.words >= m.full {
 		m.compact()
 	}
 	if m.text != nil && m.text.wasteful() {
@@ -213,7 +233,7 @@ func (m *Map) relinkCost() int {
 	if m.owner == nil {
 		return 0
 	}
-	return len(m.owner.recs) / 4
+	return m.owner.recs.words / 4
 }
 
 func (m *Map) grow() {
@@ -242,14 +262,7 @@ func (m *Map) appendRecord(key []uint64, tag uint32, group int32) uint32 {
 	if len(key) >= longKey {
 		kw, n = longKey, n+1
 	}
-	o := len(m.recs)
-	if o+n > cap(m.recs) {
-		recs := allocWords(max(2*cap(m.recs), o+n, 16))[:o]
-		copy(recs, m.recs)
-		m.recs = recs
-	}
-	m.recs = m.recs[:o+n]
-	rec := m.recs[o : o+n]
+	o, rec := m.recs.add(n)
 	rec[0] = uint64(tag)<<32 | uint64(uint16(group))<<groupShift | kw<<wordsShift
 	at := 1
 	if kw == longKey {
@@ -261,48 +274,51 @@ func (m *Map) appendRecord(key []uint64, tag uint32, group int32) uint32 {
 	if l.ttl > 0 {
 		rec[at+len(key)+len(l.values)] = uint64(l.clock.now)
 	}
-	m.born(uint32(o))
-	return uint32(o)
+	m.born(o)
+	return o
 }
 
 // Get gives the values of a record, to read. The slice is valid until the next Upsert.
 func (m *Map) Get(r Ref) []uint64 {
-	v := m.valuesAt(uint32(r) - 1)
-	return m.recs[v : v+uint32(len(m.lay.values))]
+	return m.values(uint32(r) - 1)[:len(m.lay.values)]
 }
 
 // Touch gives the values of a record, to write, and renews its TTL stamp. Every change goes through it.
 func (m *Map) Touch(r Ref) []uint64 {
 	o := uint32(r) - 1
-	h := m.recs[o]
+	c, i := m.recs.chunk(o)
+	h := c[i]
 	if h&markMask != m.lay.cur {
 		m.touch(o)
 	}
-	v, n := o+1+uint32(h>>wordsShift)&0xFF, uint32(len(m.lay.values))
+	v, n := i+1+int(h>>wordsShift&0xFF), len(m.lay.values)
 	if h>>wordsShift&0xFF == longKey {
-		v = m.valuesAt(o)
+		v = i + 2 + int(c[i+1])
 	}
 	if m.lay.ttl > 0 {
-		m.recs[v+n] = uint64(m.lay.clock.now)
+		c[v+n] = uint64(m.lay.clock.now)
 	}
-	return m.recs[v : v+n : v+n]
+	return c[v : v+n : v+n]
 }
 
 // Key gives the words of a record's key, valid until the next Upsert.
-func (m *Map) Key(r Ref) []uint64 {
-	at, n := m.keyAt(uint32(r) - 1)
-	return m.recs[at : at+n : at+n]
-}
+func (m *Map) Key(r Ref) []uint64 { return m.key(uint32(r) - 1) }
 
 // Group gives the key group of a record.
 func (m *Map) Group(r Ref) int32 { return m.group(uint32(r) - 1) }
 
-func (m *Map) group(o uint32) int32 { return int32(m.recs[o] >> groupShift & 0xFFFF) }
+// tag is the tag of the record at o.
+func (m *Map) tag(o uint32) uint32 { return uint32(m.recs.at(o)[0] >> 32) }
+
+// alive reports whether the record at o was not deleted.
+func (m *Map) alive(o uint32) bool { return m.recs.at(o)[0]&deadFlag == 0 }
+
+func (m *Map) group(o uint32) int32 { return int32(m.recs.at(o)[0] >> groupShift & 0xFFFF) }
 
 // Delete removes a record with everything that hangs off it.
 func (m *Map) Delete(r Ref) {
 	o := uint32(r) - 1
-	tag := uint32(m.recs[o] >> 32)
+	tag := m.tag(o)
 	mask := uint32(len(m.slots) - 1)
 	for p := tag >> m.shift; ; p = (p + 1) & mask {
 		if uint32(m.slots[p]) == uint32(r) {
@@ -345,17 +361,18 @@ func (m *Map) unslot(p uint32) {
 
 // kill marks a record that no slot names any more as dead.
 func (m *Map) kill(o uint32) {
-	if m.recs[o]&markMask != m.lay.cur {
+	head := &m.recs.at(o)[0]
+	if *head&markMask != m.lay.cur {
 		m.touch(o)
 	}
 	if m.text != nil {
-		v := m.valuesAt(o)
+		values := m.values(o)
 		for _, i := range m.lay.bytes {
-			m.text.free(m.recs[v+uint32(i)])
-			m.recs[v+uint32(i)] = 0
+			m.text.free(values[i])
+			values[i] = 0
 		}
 	}
-	m.recs[o] |= deadFlag
+	*head |= deadFlag
 	m.n--
 	m.lay.live--
 	m.dead += int(m.size(o))
@@ -366,24 +383,20 @@ func (m *Map) kill(o uint32) {
 func (m *Map) First() Ref { return m.liveFrom(0) }
 
 // Next gives the live record after r, 0 at the end.
-func (m *Map) Next(r Ref) Ref {
-	o := uint32(r) - 1
-	return m.liveFrom(o + m.size(o))
-}
+func (m *Map) Next(r Ref) Ref { return m.liveFrom(m.next(uint32(r) - 1)) }
 
 func (m *Map) liveFrom(o uint32) Ref {
-	for int(o) < len(m.recs) {
-		if m.recs[o]&deadFlag == 0 && (m.lay.ttl == 0 || !m.expired(o)) {
+	for ; m.recs.has(o); o = m.next(o) {
+		if m.alive(o) && (m.lay.ttl == 0 || !m.expired(o)) {
 			return Ref(o + 1)
 		}
-		o += m.size(o)
 	}
 	return 0
 }
 
 // Bytes gives the byte string of a value, without copying; it never changes. ok is false if none was put.
 func (m *Map) Bytes(r Ref, value int) (s string, ok bool) {
-	ref := m.recs[m.valuesAt(uint32(r)-1)+uint32(value)]
+	ref := m.values(uint32(r) - 1)[value]
 	if ref == 0 {
 		return "", false
 	}
@@ -415,7 +428,7 @@ func (m *Map) FreeBytes(r Ref, value int) {
 func (m *Map) Reset() {
 	clear(m.slots)
 	m.lay.live -= m.n
-	m.recs = m.recs[:0]
+	m.recs.reset()
 	m.text = nil // strings that were handed out keep the old bytes
 	m.n, m.dead, m.full, m.nextID = 0, 0, 0, 0
 	m.dirty, m.snap, m.given = m.dirty[:0], nil, false
@@ -438,7 +451,7 @@ func (m *Map) uncount() {
 
 // Memory is what the map holds, in bytes.
 func (m *Map) Memory() int {
-	n := 8*(cap(m.slots)+cap(m.recs)) + 4*cap(m.dirty)
+	n := 8*cap(m.slots) + m.recs.size() + 4*cap(m.dirty)
 	if m.snap != nil {
 		n += 4 * cap(m.snap.list)
 	}

@@ -172,16 +172,16 @@ func (m *Map) apply(rec encodedRecord, stamped bool) {
 	if !ok {
 		o = m.insert(rec.key, tag, rec.group())
 	}
-	v := m.valuesAt(o)
+	values := m.values(o)
 	for i, val := range m.lay.values {
-		if w := &m.recs[v+uint32(i)]; val.Kind == Bytes {
+		if w := &values[i]; val.Kind == Bytes {
 			m.applyText(w, rec.vals[i] != 0, rec.texts[i])
 		} else {
 			*w = rec.vals[i]
 		}
 	}
 	if m.lay.ttl > 0 && stamped {
-		m.recs[v+uint32(len(m.lay.values))] = rec.vals[len(m.lay.values)]
+		values[len(m.lay.values)] = rec.vals[len(m.lay.values)]
 	}
 }
 
@@ -205,8 +205,8 @@ func (m *Map) link() error {
 			continue
 		}
 		owners := map[uint64]Ref{}
-		for o := uint32(0); int(o) < len(m.recs); o += m.size(o) {
-			if id := m.recs[m.valuesAt(o)+uint32(value)]; m.recs[o]&deadFlag == 0 && id != 0 {
+		for o := uint32(0); m.recs.has(o); o = m.next(o) {
+			if id := m.values(o)[value]; m.alive(o) && id != 0 {
 				owners[id] = Ref(o + 1)
 				m.nextID = max(m.nextID, id>>groupShift)
 			}

@@ -215,7 +215,7 @@ func (s *Slices) dropRestored(time int64, part int, groups Range) {
 		if !groups.Has(p.Group(r)) {
 			continue
 		}
-		if slot, o, ok := p.lookup(p.Key(r), uint32(p.recs[r-1]>>32)); ok {
+		if slot, o, ok := p.lookup(p.Key(r), p.tag(uint32(r)-1)); ok {
 			p.unslot(slot)
 			p.kill(o)
 		}

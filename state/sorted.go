@@ -7,7 +7,7 @@ import "slices"
 // 1996). Neighbours are chained as well, so that walking needs no tree.
 
 // prio decides who stands above whom.
-func (c Collection) prio(e Ref) uint32 { return uint32(c.elems.recs[e-1] >> 32) }
+func (c Collection) prio(e Ref) uint32 { return c.elems.tag(uint32(e) - 1) }
 
 func (c Collection) less(a, b Ref) bool { return slices.Compare(c.Elem(a), c.Elem(b)) < 0 }
 

@@ -85,6 +85,7 @@ func (t *Table) Stage(hashes []uint64, groups []int32) {
 type tableSweep struct {
 	group int
 	at    uint32
+	moves uint32 // of the map, when at was a record of it
 }
 
 // Sweep looks at up to max records of a table with a TTL and deletes those that have expired. Operators call it now and
@@ -99,11 +100,14 @@ func (t *Table) Sweep(max int) {
 		}
 		m := t.groups[t.sweep.group]
 		if m != nil {
-			for ; int(t.sweep.at) < len(m.recs); t.sweep.at += m.size(t.sweep.at) {
+			if t.sweep.moves != m.moves {
+				t.sweep.at, t.sweep.moves = 0, m.moves
+			}
+			for ; m.recs.has(t.sweep.at); t.sweep.at = m.next(t.sweep.at) {
 				if max--; max < 0 {
 					return
 				}
-				if o := t.sweep.at; m.recs[o]&deadFlag == 0 && m.expired(o) {
+				if o := t.sweep.at; m.alive(o) && m.expired(o) {
 					m.Delete(Ref(o + 1))
 				}
 			}

@@ -383,3 +383,71 @@ func TestMarkElems(t *testing.T) {
 		}
 	}
 }
+
+// TestRecordsOfAnyLength fills maps with keys from none to many chunks of words, walks through them and compacts them.
+func TestRecordsOfAnyLength(t *testing.T) {
+	rnd := newRand(t)
+	for range rounds(40) {
+		m := NewMap(Words(rnd.IntN(3)))
+		type entry struct {
+			key []uint64
+			ref Ref
+		}
+		var all []entry
+		longest := []int{3, 300, recChunk - 1, 3 * recChunk}[rnd.IntN(4)]
+		check := func() {
+			t.Helper()
+			r, words := m.First(), 0
+			for _, e := range all {
+				if r == 0 || !slices.Equal(m.Key(r), e.key) {
+					t.Fatalf("key of %d words: record %d is another", len(e.key), r)
+				}
+				if found := m.Find(testKey(e.key...)); found != r {
+					t.Fatalf("found %d, want %d", found, r)
+				}
+				words += int(m.size(uint32(r) - 1))
+				r = m.Next(r)
+			}
+			if r != 0 || m.Len() != len(all) {
+				t.Fatalf("%d records, want %d", m.Len(), len(all))
+			}
+			if m.recs.words-m.dead != words {
+				t.Fatalf("%d words in use, %d of them dead, want %d", m.recs.words, m.dead, words)
+			}
+		}
+		for i := range 400 {
+			key := make([]uint64, rnd.IntN(longest+1))
+			for j := range key {
+				key[j] = uint64(i)
+			}
+			r, inserted := m.Upsert(testKey(key...))
+			if inserted {
+				all = append(all, entry{key, r})
+			}
+			for _, w := range m.Touch(r) {
+				if inserted && w != 0 {
+					t.Fatal("a new record is not empty")
+				}
+			}
+			for j := range m.Touch(r) {
+				m.Touch(r)[j] = 1
+			}
+			if rnd.IntN(3) == 0 && len(all) > 0 {
+				gone := rnd.IntN(len(all))
+				m.Delete(m.Find(testKey(all[gone].key...)))
+				all = slices.Delete(all, gone, gone+1)
+			}
+		}
+		check()
+		m.compact()
+		check()
+		m.Reset()
+		all = nil
+		for i := range uint64(2 * recChunk) {
+			key := []uint64{i}
+			r, _ := m.Upsert(testKey(key...))
+			all = append(all, entry{key, r})
+		}
+		check()
+	}
+}

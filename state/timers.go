@@ -129,7 +129,7 @@ func sink(h []timer, i int) {
 // tidy removes deleted timers from the top of a group's heap.
 func (t *Timers) tidy(g int) {
 	h, m := t.heaps[g], t.tab.groups[g]
-	for len(h) > 0 && m.recs[h[0].ref-1]&deadFlag != 0 {
+	for len(h) > 0 && !m.alive(uint32(h[0].ref)-1) {
 		last := len(h) - 1
 		h[0] = h[last]
 		h = h[:last]
@@ -161,7 +161,7 @@ func (t *Timers) Len() int { return t.tab.Len() }
 
 // rebuild makes a group's heap anew from its records, after these have moved or were restored.
 func (t *Timers) rebuild(m *Map) error {
-	if len(m.recs) == 0 {
+	if !m.recs.has(0) {
 		return nil
 	}
 	g := int(m.group(0) - t.tab.first)

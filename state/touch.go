@@ -14,7 +14,7 @@ type mapSnap struct {
 	base     bool     // the drain walks all records, not the list
 	list     []uint32 // dirty records of the closed epoch, and those of checkpoints that did not complete
 	at       int      // next index of list, or next offset when base
-	end      int      // base: length of the arena at the freeze
+	end      int      // base: the end of the arena at the freeze
 	early    earlyRecords
 	gathered bool // buf holds all that is left, at is the next word of it
 	buf      []uint64
@@ -31,7 +31,7 @@ func (m *Map) born(o uint32) {
 		}
 		m.note(o)
 	}
-	m.recs[o] |= m.lay.cur
+	m.recs.at(o)[0] |= m.lay.cur
 }
 
 // note adds a record to the dirty ones. When these outnumber the live ones, writing all of the map is cheaper, and the
@@ -57,7 +57,8 @@ func (m *Map) touch(o uint32) {
 		m.lay.scratch = m.encode(m.lay.scratch[:0], o)
 		s.early.put(o, m.lay.scratch)
 	}
-	m.recs[o] = m.recs[o]&^markMask | m.lay.cur
+	head := &m.recs.at(o)[0]
+	*head = *head&^markMask | m.lay.cur
 	m.note(o)
 }
 
@@ -68,9 +69,9 @@ func (m *Map) waits(o uint32) bool {
 		return false
 	}
 	if s.base {
-		return int(o) >= s.at && int(o) < s.end && m.recs[o]&deadFlag == 0
+		return int(o) >= s.at && int(o) < s.end && m.alive(o)
 	}
-	return m.recs[o]&markMask == m.lay.closed
+	return m.recs.at(o)[0]&markMask == m.lay.closed
 }
 
 // roll arranges the lists for the freeze that has happened since the last write.
@@ -92,11 +93,11 @@ func (m *Map) roll() {
 		return
 	}
 	for _, o := range left {
-		if m.recs[o]&markMask == 0 {
-			m.recs[o] |= m.lay.closed
+		if head := &m.recs.at(o)[0]; *head&markMask == 0 {
+			*head |= m.lay.closed
 		}
 	}
-	s := &mapSnap{draining: true, base: u.asBase, list: m.dirty, end: len(m.recs)}
+	s := &mapSnap{draining: true, base: u.asBase, list: m.dirty, end: int(m.recs.end())}
 	if left != nil {
 		s.list = append(left, m.dirty...)
 	}
@@ -114,16 +115,19 @@ func (m *Map) giveUp() {
 	}
 	s.draining, s.early, s.buf = false, earlyRecords{}, nil
 	if s.base && !s.gathered {
-		for o := s.at; o < s.end; o += int(m.size(uint32(o))) {
-			if m.recs[o]&markMask == m.lay.closed {
-				m.recs[o] &^= markMask
-			}
+		for o := uint32(s.at); int(o) < s.end; o = m.next(o) {
+			m.clean(o)
 		}
 	}
 	for _, o := range s.list {
-		if m.recs[o]&markMask == m.lay.closed {
-			m.recs[o] &^= markMask
-		}
+		m.clean(o)
+	}
+}
+
+// clean takes the mark of the closed epoch from the record at o.
+func (m *Map) clean(o uint32) {
+	if head := &m.recs.at(o)[0]; *head&markMask == m.lay.closed {
+		*head &^= markMask
 	}
 }
 
@@ -141,11 +145,11 @@ func (m *Map) settle() {
 			m.gather()
 		}
 		for _, o := range s.list {
-			m.recs[o] |= keepFlag
+			m.recs.at(o)[0] |= keepFlag
 		}
 	}
 	for _, o := range m.dirty {
-		m.recs[o] |= keepFlag
+		m.recs.at(o)[0] |= keepFlag
 	}
 }
 
