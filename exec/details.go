@@ -172,12 +172,15 @@ func (t *task) details(v *vertex, now time.Time) SubtaskDetails {
 	m.Idle, m.Backpressured, m.Busy = t.usage()
 	for i, s := range v.ops {
 		n := t.nodes[s.index]
-		o := OperatorMetrics{Name: s.name, RecordsIn: n.recordsIn.Load(), RecordsOut: n.recordsOut.Load(),
+		o := OperatorMetrics{Name: metricsName(s), RecordsIn: n.recordsIn.Load(), RecordsOut: n.recordsOut.Load(),
 			OutputWatermark: n.outputWM.Load(), Own: n.metrics.read()}
 		if len(s.inputs) > 0 {
 			for k := range n.inputWM {
 				o.InputWatermarks = append(o.InputWatermarks, n.inputWM[k].Load())
 			}
+		}
+		if len(s.outputs) == 0 {
+			o.OutputWatermark = n.currentWatermark() // nothing passes it on
 		}
 		m.Operators = append(m.Operators, o)
 		if i == 0 {

@@ -339,10 +339,15 @@ func opName(n plan.Node, st stage) string {
 
 // vertexPart is an operator's name within the name of its vertex.
 func vertexPart(s *opSpec) string {
-	if n, ok := s.node.(*plan.Sink); ok && s.stage == stageWriter {
-		if n.Sink.Committer != nil {
-			return s.name + ": Writer -> " + s.name + ": Committer"
-		}
+	if n, ok := s.node.(*plan.Sink); ok && s.stage == stageWriter && n.Sink.Committer != nil {
+		return metricsName(s) + " -> " + s.name + ": Committer"
+	}
+	return metricsName(s)
+}
+
+// metricsName is the name under which an operator's numbers stand.
+func metricsName(s *opSpec) string {
+	if _, ok := s.node.(*plan.Sink); ok && s.stage == stageWriter {
 		return s.name + ": Writer"
 	}
 	return s.name

@@ -200,7 +200,7 @@ func TestCheckpointThatExpires(t *testing.T) {
 	j := submit(t, c, pipeline(src, sink), JobConfig{
 		Checkpoint: Checkpointing{Interval: time.Minute, Timeout: 10 * time.Second, Tolerable: 1}, Restart: Restart{Strategy: RestartNone}})
 	ev.await(JobRunning, 1)
-	awaitRecords(j, "out[2]", 7)
+	awaitRecords(j, "out[2]: Writer", 7)
 	expire := func(n int) {
 		<-entered
 		clock.Advance(10 * time.Second)
@@ -338,8 +338,8 @@ func TestEndedPartOfAJob(t *testing.T) {
 	k.sink(k.scan("few", newMemSource(true).split("a", kvs(5, 3)...), nil), "few", few)
 	k.sink(k.scan("many", newMemSource(false).split("a", kvs(50, 3)...), nil), "many", many)
 	j := submit(t, c, k.graph(), JobConfig{})
-	awaitRecords(j, "few[2]", 5)
-	awaitRecords(j, "many[4]", 50)
+	awaitRecords(j, "few[2]: Writer", 5)
+	awaitRecords(j, "many[4]: Writer", 50)
 	for len(few.sorted()) < 5 || j.Details().Vertices[0].State != TaskFinished {
 		if _, err := j.Checkpoint(within(t)); err != nil {
 			t.Fatal(err)

@@ -139,7 +139,7 @@ func TestUnpublishedIsNotCommitted(t *testing.T) {
 	src, sink := newMemSource(false).split("t-0", kvs(50, 5)...), newMemSink(true)
 	j := submit(t, c, counting(src, sink), JobConfig{Checkpoint: Checkpointing{Dir: blocked, Tolerable: 10}})
 	ev.await(JobRunning, 1)
-	awaitRecords(j, "out[4]", 50)
+	awaitRecords(j, "out[4]: Writer", 50)
 	if _, err := j.Checkpoint(within(t)); err == nil || !strings.Contains(err.Error(), "publishing") {
 		t.Errorf("checkpoint: %v", err)
 	}
@@ -164,7 +164,7 @@ func TestSavepointDoesNotCommit(t *testing.T) {
 	src, sink := newMemSource(false).split("t-0", kvs(50, 5)...), newMemSink(true)
 	j := submit(t, c, counting(src, sink), JobConfig{})
 	ev.await(JobRunning, 1)
-	awaitRecords(j, "out[4]", 50)
+	awaitRecords(j, "out[4]: Writer", 50)
 	path, err := j.Savepoint(within(t), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -266,7 +266,7 @@ func TestRestoreRefusals(t *testing.T) {
 	g.Nodes[0].(*plan.Scan).Source.Identity = func(context.Context) (string, error) { return "cluster-1", nil }
 	j := submit(t, c, g, JobConfig{Parallelism: 1})
 	ev.await(JobRunning, 1)
-	awaitRecords(j, "out[4]", 10)
+	awaitRecords(j, "out[4]: Writer", 10)
 	path, err := j.Stop(within(t), dir, false)
 	if err != nil {
 		t.Fatal(err)

@@ -101,7 +101,7 @@ func TestMetrics(t *testing.T) {
 	r.until("/jobs/:job", "vertices.1.metrics.read-records", func(v any) bool { n, ok := v.(float64); return ok && n >= 1000 })
 	names := r.metrics(v+"/metrics", "id")
 	for _, n := range []string{"0.numRecordsIn", "1.busyTimeMsPerSecond", "1.idleTimeMsPerSecond", "0.backPressuredTimeMsPerSecond",
-		"0.currentInputWatermark", "0.numLateRecordsDropped", "0.GroupAggregate[3].numRecordsIn"} {
+		"0.currentInputWatermark", "0.numLateRecordsDropped", "0.GroupAggregate[3].numRecordsIn", "0.snk[4]:_Writer.numRecordsIn"} {
 		if names[n] == "" {
 			t.Errorf("no metric %s in %v", n, names)
 		}

@@ -63,18 +63,28 @@ async function overview() {
 
 // A job
 
+const seen = new Map();
+
 async function vertexNumbers(id, v) {
   const subtasks = [...Array(v.parallelism).keys()];
-  const last = v.name.split(' -> ').pop().replaceAll(' ', '_');
-  const names = ['numRecordsInPerSecond', 'numRecordsOutPerSecond', 'currentInputWatermark', last + '.currentOutputWatermark'];
+  const parts = v.name.split(' -> ').filter(p => !p.endsWith(': Committer')).map(p => p.replaceAll(' ', '_'));
+  const first = parts[0], last = parts[parts.length - 1], sink = last.endsWith(':_Writer');
+  const names = ['numRecordsInPerSecond', 'numRecordsOutPerSecond', 'currentInputWatermark', 'currentOutputWatermark',
+    first + '.numRecordsOut', last + '.numRecordsIn'];
   const get = subtasks.flatMap(i => names.map(n => i + '.' + n)).map(encodeURIComponent).join(',');
   const values = {};
   for (const m of await ask('jobs/' + id + '/vertices/' + v.id + '/metrics?get=' + get)) values[m.id] = m.value;
   const all = n => subtasks.map(i => values[i + '.' + n]).filter(x => x !== undefined);
   const sum = n => all(n).reduce((a, x) => a + Number(x), 0);
   const marks = v.source ? all(names[3]) : all(names[2]);
+  // What a source reads and a sink writes does not pass between vertices: its rate is over the time since the page was drawn last.
+  const now = {at: Date.now(), read: sum(names[4]), written: sum(names[5])}, then = seen.get(v.id) || now;
+  const rate = what => now.at > then.at ? (now[what] - then[what]) * 1000 / (now.at - then.at) : 0;
+  seen.set(v.id, now);
   return {
-    inRate: sum(names[0]), outRate: sum(names[1]),
+    inRate: v.source ? rate('read') : sum(names[0]), outRate: sink ? rate('written') : sum(names[1]),
+    from: v.source ? count(now.read) + ' read' : count(v.metrics['read-records']) + ' in',
+    to: sink ? count(now.written) + ' written' : count(v.metrics['write-records']) + ' out',
     watermark: !marks.length || marks.includes(none) ? null : Math.min(...marks.map(Number)),
   };
 }
@@ -124,7 +134,7 @@ function graph(job, numbers) {
   for (const [id, p] of at) {
     const v = vertex.get(id), n = numbers.get(id);
     const facts = ['Parallelism: ' + v.parallelism, 'Backpressured (max): ' + v.load.backpressured, 'Busy (max): ' + v.load.busy,
-      'Records: ' + count(v.metrics['read-records']) + ' in, ' + count(v.metrics['write-records']) + ' out', 'Watermark: ' + watermark(n, job.now)];
+      'Records: ' + n.from + ', ' + n.to, 'Watermark: ' + watermark(n, job.now)];
     const text = p.lines.map(s => ['name', cut(s, 36)]).concat(facts.map(s => ['', s]));
     parts.push(el('g', {}, el('title', {}, (nodes.get(id).description || v.name).replaceAll('<br/>', '\n')),
       el('rect', {x: p.x, y: p.y, width, height: p.h, rx: 6, fill: v.load.colour}),
@@ -163,7 +173,7 @@ async function job(id) {
     ...j.sql ? [el('h2', {}, 'Statement'), el('div', {class: 'card'}, el('pre', {}, j.sql))] : [],
     el('h2', {}, 'Operators'),
     table(['Name', 'Status', '#Parallelism', '#Records in', '#Records out', '#In per second', '#Out per second', '#Busy', '#Backpressured', '#Watermark'],
-      j.vertices.map(v => [v.name, tag(v.status), v.parallelism, count(v.metrics['read-records']), count(v.metrics['write-records']),
+      j.vertices.map(v => [v.name.replaceAll(' -> ', ' → '), tag(v.status), v.parallelism, numbers.get(v.id).from, numbers.get(v.id).to,
         count(numbers.get(v.id).inRate.toFixed(1)), count(numbers.get(v.id).outRate.toFixed(1)), v.load.busy,
         v.load.backpressured, watermark(numbers.get(v.id), j.now)]), ''),
     el('h2', {}, `Checkpoints: ${c.completed} completed, ${c.failed} failed, ${c.in_progress} in progress` + (c.restored ? `, ${c.restored} restored` : '')),
