@@ -361,3 +361,32 @@ func BenchmarkFirstWrites(b *testing.B) {
 	b.ReportMetric(float64(first)/float64(b.N*16*types.BatchRows), "first-ns/row")
 	b.ReportMetric(float64(worst.Microseconds())/1000, "worst-ms")
 }
+
+// BenchmarkValues writes values of checkpoints: 128 MB in blobs, then a sync, like a checkpoint of much state.
+func BenchmarkValues(b *testing.B) {
+	const blobs = 512
+	blob := make([]byte, BlobLimit)
+	for i := range blob {
+		blob[i] = byte(i * 7)
+	}
+	var cpu, wall time.Duration
+	for range b.N {
+		s := newSegments(b.TempDir())
+		start, began := cputime.Process(), time.Now()
+		for i := range blobs {
+			if _, err := s.put(1, []byte{byte(i), byte(i >> 8)}, blob); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := s.sync(); err != nil {
+			b.Fatal(err)
+		}
+		cpu += cputime.Process() - start
+		wall += time.Since(began)
+		if err := s.close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(cpu)/float64(b.N*blobs*BlobLimit), "cpu-ns/byte")
+	b.ReportMetric(float64(wall)/float64(b.N*blobs*BlobLimit), "wall-ns/byte")
+}

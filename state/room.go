@@ -7,8 +7,9 @@ import (
 
 // spareSpace is what a disk must have left for a checkpoint. Badger writes its index through mapped files without having asked for
 // their space: on a full disk that ends the process with a signal which nothing can catch, so writing stops before. The
-// figure is the tables in memory on their way to disk and what compactions hold twice in the meantime.
-const spareSpace = 32 << 20
+// figure is the tables in memory on their way to disk and what compactions hold twice in the meantime, and values that are
+// not written yet.
+const spareSpace = 32<<20 + directPiece
 
 // room checks that the disk can take a value and that what Badger does in the background has space beside it.
 func (k *badgerKV) room(size int) error {

@@ -23,6 +23,7 @@ type segments struct {
 	files  map[uint32]*segment
 	values map[string]extent // what this process wrote and did not remove
 	now    *segment          // that is being filled
+	out    directWriter      // to it
 	last   uint32
 	listed bool // the newest file is in the directory for good
 }
@@ -89,30 +90,49 @@ func (s *segments) write(checkpoint int64, key string, value []byte) (extent, er
 		return extent{}, fmt.Errorf("value of %d bytes is too large", len(value))
 	}
 	if s.now == nil || s.now.size > 0 && s.now.size+int64(len(value)) > segmentSize {
-		f, err := os.OpenFile(s.path(s.last+1), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o644)
-		if err != nil {
+		if err := s.next(); err != nil {
 			return extent{}, err
 		}
-		s.last++
-		s.now, s.listed = &segment{number: s.last, file: f}, false
-		s.files[s.last] = s.now
 	}
 	g := s.now
 	e := extent{g.number, g.size, uint32(len(value)), checkpoint}
-	if _, err := g.file.WriteAt(value, g.size); err != nil {
-		return extent{}, err // what was written of it is written over
-	}
-	g.size += int64(len(value))
-	g.live += int64(len(value))
 	g.dirty = true
+	err := s.out.append(value)
+	g.size = s.out.size() // with what was appended before an error: nobody needs it
+	if err != nil {
+		return extent{}, err
+	}
+	g.live += int64(len(value))
 	s.values[key] = e
 	return e, nil
+}
+
+// next seals the file that is being filled and begins another one.
+func (s *segments) next() error {
+	if s.now != nil {
+		if err := s.out.finish(); err != nil {
+			return err
+		}
+	}
+	f, err := s.out.open(s.path(s.last + 1))
+	if err != nil {
+		return err
+	}
+	s.last++
+	s.now, s.listed = &segment{number: s.last, file: f}, false
+	s.files[s.last] = s.now
+	return nil
 }
 
 // sync makes everything that was put durable.
 func (s *segments) sync() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.now != nil && s.now.dirty {
+		if err := s.out.flush(); err != nil {
+			return err
+		}
+	}
 	for _, g := range s.files {
 		if !g.dirty {
 			continue
@@ -135,20 +155,30 @@ func (s *segments) sync() error {
 	return syncDir(s.dir)
 }
 
-// get reads a value.
+// get reads a value. The caller holds mu.
 func (s *segments) get(e extent) ([]byte, error) {
 	f, err := os.Open(s.path(e.segment))
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil {
+	info, err := f.Stat()
+	if err != nil {
 		return nil, err
-	} else if e.offset+int64(e.length) > info.Size() {
+	}
+	size := info.Size()
+	if s.now != nil && s.now.number == e.segment {
+		size = s.now.size
+	}
+	if e.offset+int64(e.length) > size {
 		return nil, fmt.Errorf("%s ends before its value at %d of %d bytes", s.path(e.segment), e.offset, e.length)
 	}
 	b := make([]byte, e.length)
-	_, err = f.ReadAt(b, e.offset)
+	stored := len(b)
+	if s.now != nil && s.now.number == e.segment {
+		stored = s.out.tail(b, e.offset)
+	}
+	_, err = f.ReadAt(b[:stored], e.offset)
 	return b, err
 }
 
