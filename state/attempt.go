@@ -34,8 +34,9 @@ type Attempt struct {
 
 // begun is a checkpoint that neither completed nor was aborted.
 type begun struct {
-	base int64 // the completed checkpoint that it builds on
-	put  []blobKey
+	base    int64 // the completed checkpoint that it builds on
+	put     []blobKey
+	putting sync.WaitGroup // what is on its way to the store
 }
 
 // Location says where a checkpoint of this attempt is.
@@ -76,6 +77,8 @@ func (s attemptSink) Put(ref BlobRef, data []byte) error {
 	b := s.a.begun[s.checkpoint]
 	if b != nil {
 		b.put = append(b.put, key)
+		b.putting.Add(1)
+		defer b.putting.Done()
 	}
 	s.a.mu.Unlock()
 	if b == nil || ref.Checkpoint != s.checkpoint {
@@ -167,6 +170,9 @@ func (a *Attempt) Abort(checkpoint int64) error {
 		}
 	}
 	a.mu.Unlock()
+	if b != nil {
+		b.putting.Wait() // what came behind would stay for ever
+	}
 	err := a.open.kv.abort(checkpoint, keys)
 	if err = errors.Join(err, a.dropWaiting()); err != nil {
 		return fmt.Errorf("aborting checkpoint %d of job %s: %w", checkpoint, a.place.job, err)

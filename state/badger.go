@@ -215,17 +215,37 @@ func (k *badgerKV) put(checkpoint int64, key, value []byte) error {
 	return b.SetEntryAt(badger.NewEntry(slices.Clone(key), e.append(nil)), uint64(checkpoint))
 }
 
-// abort gives up what was put under a checkpoint. Some of it may have been written already.
+// abort gives up what was put under a checkpoint. Some of it may have been written already, even its mark.
 func (k *badgerKV) abort(checkpoint int64, keys [][]byte) error {
 	k.mu.Lock()
 	b := k.batches[checkpoint]
-	delete(k.batches, checkpoint)
 	k.mu.Unlock()
 	if b == nil {
 		return nil // nothing was put
 	}
 	b.Cancel()
-	return k.remove(checkpoint+1, keys)
+	k.settled(checkpoint)
+	if err := k.unmark(checkpoint, uint64(checkpoint+1)); err != nil {
+		return err
+	}
+	return k.remove(checkpoint+1, append(keys, metaKey(checkpoint)))
+}
+
+// settled notes that a checkpoint is not open any more.
+func (k *badgerKV) settled(checkpoint int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.batches, checkpoint)
+}
+
+// unmark takes the mark of a checkpoint away, with a version that is no older.
+func (k *badgerKV) unmark(checkpoint int64, at uint64) error {
+	b := k.db.NewWriteBatchAt(at)
+	defer b.Cancel()
+	if err := b.DeleteAt(markKey(checkpoint), at); err != nil {
+		return err
+	}
+	return b.Flush()
 }
 
 func (k *badgerKV) remove(at int64, keys [][]byte) error {
@@ -284,6 +304,18 @@ func metaKey(checkpoint int64) []byte {
 // commit flushes and syncs blobs and metadata, then writes the mark, and syncs again. A batch spans several
 // transactions, so after a crash half of one may be there; what has no mark does not count.
 func (k *badgerKV) commit(checkpoint int64, meta []byte) error {
+	if err := k.flush(checkpoint, meta); err != nil {
+		return err
+	}
+	if err := k.mark(checkpoint, crc32.Checksum(meta, castagnoli)); err != nil {
+		return err
+	}
+	k.settled(checkpoint) // not before: it may still be aborted, and what is open is not thinned out
+	return nil
+}
+
+// flush makes everything but the mark durable.
+func (k *badgerKV) flush(checkpoint int64, meta []byte) error {
 	if err := k.put(checkpoint, metaKey(checkpoint), meta); err != nil {
 		return err
 	}
@@ -297,19 +329,17 @@ func (k *badgerKV) commit(checkpoint int64, meta []byte) error {
 	if err := b.Flush(); err != nil {
 		return err
 	}
-	k.mu.Lock()
-	delete(k.batches, checkpoint) // not before: what is in a batch is not thinned out
-	k.mu.Unlock()
-	if err := k.db.Sync(); err != nil {
+	return k.db.Sync()
+}
+
+func (k *badgerKV) mark(checkpoint int64, sum uint32) error {
+	b := k.db.NewWriteBatchAt(uint64(checkpoint))
+	defer b.Cancel()
+	e := badger.NewEntry(markKey(checkpoint), binary.LittleEndian.AppendUint32(nil, sum))
+	if err := b.SetEntryAt(e, uint64(checkpoint)); err != nil {
 		return err
 	}
-	mark := k.db.NewWriteBatchAt(uint64(checkpoint))
-	defer mark.Cancel()
-	sum := binary.LittleEndian.AppendUint32(nil, crc32.Checksum(meta, castagnoli))
-	if err := mark.SetEntryAt(badger.NewEntry(markKey(checkpoint), sum), uint64(checkpoint)); err != nil {
-		return err
-	}
-	if err := mark.Flush(); err != nil {
+	if err := b.Flush(); err != nil {
 		return err
 	}
 	return k.db.Sync()
@@ -322,12 +352,7 @@ func (k *badgerKV) forget(checkpoint, oldest int64) error {
 		return err
 	}
 	at := uint64(max(checkpoint, oldest))
-	b := db.NewWriteBatchAt(at)
-	defer b.Cancel()
-	if err := b.DeleteAt(markKey(checkpoint), at); err != nil {
-		return err
-	}
-	if err := b.Flush(); err != nil {
+	if err := k.unmark(checkpoint, at); err != nil {
 		return err
 	}
 	if err := k.remove(int64(at), [][]byte{metaKey(checkpoint)}); err != nil {

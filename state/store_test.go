@@ -452,6 +452,55 @@ func TestBadgerThin(t *testing.T) {
 	}
 }
 
+// TestBadgerAbort: of a checkpoint that fails nothing stays, however far its commit got.
+func TestBadgerAbort(t *testing.T) {
+	value := bytes.Repeat([]byte("x"), 10_000)
+	for name, commit := range map[string]func(kv *badgerKV) error{
+		"put":     func(*badgerKV) error { return nil },
+		"flushed": func(kv *badgerKV) error { return kv.flush(2, []byte("meta")) },
+		"marked":  func(kv *badgerKV) error { return errors.Join(kv.flush(2, []byte("meta")), kv.mark(2, 1)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := badgerPlaces(t.TempDir())
+			at := place{"job", 1}
+			opened, err := all.open(at, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kv := opened.(*badgerKV)
+			if err := errors.Join(kv.put(1, []byte("a"), value), kv.commit(1, []byte("one"))); err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(kv.put(2, []byte("b"), value), commit(kv), kv.abort(2, [][]byte{[]byte("b")})); err != nil {
+				t.Fatal(err)
+			}
+			if live := kv.values.files[1].live; live != int64(len(value)+len("one")) {
+				t.Errorf("%d bytes are live", live)
+			}
+			if len(kv.batches) > 0 {
+				t.Error("a checkpoint is open")
+			}
+			if err := kv.close(); err != nil {
+				t.Fatal(err)
+			}
+			again, err := all.open(at, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer again.close()
+			if metas, err := again.committed(); err != nil || len(metas) != 1 || string(metas[1]) != "one" {
+				t.Error(metas, err)
+			}
+			if v, err := again.get([]byte("a")); err != nil || !bytes.Equal(v, value) {
+				t.Errorf("%d bytes, %v", len(v), err)
+			}
+			if v, err := again.get([]byte("b")); err == nil {
+				t.Errorf("%d bytes of what was aborted", len(v))
+			}
+		})
+	}
+}
+
 func TestSavepoint(t *testing.T) {
 	dir := t.TempDir()
 	j := newTestJob(t, newRand(t), nil)
