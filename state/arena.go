@@ -1,6 +1,9 @@
 package state
 
-import "unsafe"
+import (
+	"encoding/binary"
+	"unsafe"
+)
 
 // Every arena of the package comes from these two functions, so that one place decides where state memory lives.
 func allocWords(n int) []uint64 { return make([]uint64, n) }
@@ -16,7 +19,8 @@ const (
 )
 
 // byteArena holds byte strings behind references of one word. Bytes are written once: a string that was handed out
-// stays as it is for as long as somebody holds it, also when it is replaced, freed or moved.
+// stays as it is for as long as somebody holds it, also when it is replaced, freed or moved. Unless reuse is set: then room
+// that was freed is used again, and nobody may hold a string longer than until something is put or freed.
 type byteArena struct {
 	chunks [][]byte // nil: a number to be used again
 	freed  []int    // by chunk: bytes that were freed
@@ -25,14 +29,43 @@ type byteArena struct {
 	live   int      // bytes that are referenced
 	dead   int      // bytes that were freed
 	enough int      // as long as fewer are dead, it does not pay to look for them again
+	reuse  bool
+	spare  []uint64 // with reuse, by size in units of spareUnit: the room to be used next, 0: none; in it stands the one after
 }
+
+// With reuse a string takes a multiple of spareUnit bytes, and room of up to maxSpare units is used again.
+const (
+	spareUnit = 8
+	maxSpare  = 256
+)
+
+// units is the room that n bytes take with reuse.
+func units(n int) int { return (n + spareUnit - 1) / spareUnit }
 
 // put copies s into the arena.
 func (a *byteArena) put(s string) uint64 {
-	need := len(s)
-	if need >= longRef {
-		need += 8
+	if u := units(len(s)); a.reuse && u < len(a.spare) && a.spare[u] != 0 {
+		return a.fill(u, s)
 	}
+	return a.append(s)
+}
+
+// fill copies s into room of u units that was freed.
+func (a *byteArena) fill(u int, s string) uint64 {
+	ref := a.spare[u]
+	c, o := ref>>40-1, int(ref>>16&0xFFFFFF)
+	b := a.chunks[c][o : o+u*spareUnit]
+	a.spare[u] = binary.LittleEndian.Uint64(b)
+	copy(b, s)
+	a.live += len(b)
+	a.dead -= len(b)
+	a.freed[c] -= len(b)
+	return ref | uint64(len(s))
+}
+
+// append copies s to the end of the arena.
+func (a *byteArena) append(s string) uint64 {
+	need := a.room(len(s))
 	c := a.last - 1
 	if c < 0 || cap(a.chunks[c])-len(a.chunks[c]) < need {
 		c = a.open(need)
@@ -46,15 +79,15 @@ func (a *byteArena) put(s string) uint64 {
 	} else {
 		ref |= uint64(len(s))
 	}
-	a.chunks[c] = append(b, s...)
+	a.chunks[c] = append(b, s...)[:int(ref>>16&0xFFFFFF)+need]
 	a.live += need
 	return ref
 }
 
 // open makes a chunk with room for need bytes the one that is filled.
 func (a *byteArena) open(need int) int {
-	// An eighth more each time: an arena that fills no further wastes little.
-	b := allocBytes(max(min(max((a.live+a.dead)/8, minByteChunk), maxByteChunk), need))
+	// A sixteenth more each time: an arena that fills no further wastes little.
+	b := allocBytes(max(min(max((a.live+a.dead)/16, minByteChunk), maxByteChunk), need))
 	c := len(a.chunks)
 	if n := len(a.unused); n > 0 {
 		c, a.unused = a.unused[n-1], a.unused[:n-1]
@@ -86,32 +119,59 @@ func (a *byteArena) get(ref uint64) string {
 	return unsafe.String(&b[o], n)
 }
 
+// room is the number of bytes that a string of n bytes takes.
+func (a *byteArena) room(n int) int {
+	if n >= longRef {
+		n += 8
+	}
+	if a.reuse {
+		n = units(n) * spareUnit
+	}
+	return n
+}
+
 // free gives up the bytes behind a reference.
 func (a *byteArena) free(ref uint64) {
 	if ref == 0 {
 		return
 	}
-	n := a.span(ref)
+	n := a.bury(ref)
+	if u := n / spareUnit; a.reuse && 0 < u && u <= maxSpare {
+		for len(a.spare) <= u {
+			a.spare = append(a.spare, 0)
+		}
+		binary.LittleEndian.PutUint64(a.chunks[ref>>40-1][ref>>16&0xFFFFFF:], a.spare[u])
+		a.spare[u] = ref &^ longRef
+	}
+}
+
+// bury counts the bytes behind a reference as dead.
+func (a *byteArena) bury(ref uint64) int {
+	n := int(ref & longRef)
+	if n == longRef {
+		n = len(a.get(ref))
+	}
+	n = a.room(n)
 	a.live -= n
 	a.dead += n
 	a.freed[ref>>40-1] += n
+	return n
 }
 
-// span is the number of bytes that a reference takes.
-func (a *byteArena) span(ref uint64) int {
-	n := len(a.get(ref))
-	if n >= longRef {
-		n += 8
-	}
-	return n
+// move copies the bytes behind a reference to the end of the arena.
+func (a *byteArena) move(ref uint64) uint64 {
+	to := a.append(a.get(ref))
+	a.bury(ref)
+	return to
 }
 
 // wasteful reports whether texts should be moved out of chunks of which much is dead.
 func (a *byteArena) wasteful() bool { return a.dead > a.live/4+4*minByteChunk && a.dead > a.enough }
 
 // sparse says of each chunk whether so much of it is dead that its texts are to be moved. Of a wasteful arena some are. The
-// next text opens a chunk.
+// next text opens a chunk. Room that was freed is not used again before that.
 func (a *byteArena) sparse() []bool {
+	a.spare = a.spare[:0]
 	s := make([]bool, len(a.chunks))
 	for c, b := range a.chunks {
 		s[c] = b != nil && 5*a.freed[c] >= len(b)

@@ -8,8 +8,14 @@ import (
 // TestTextsReplaced replaces texts over and over: they are right, those that were handed out stay, and the arena holds little
 // more than what is alive.
 func TestTextsReplaced(t *testing.T) {
+	t.Run("kept", func(t *testing.T) { replaceTexts(t, false) })
+	t.Run("reused", func(t *testing.T) { replaceTexts(t, true) })
+}
+
+// replaceTexts is TestTextsReplaced with the room of texts used again or not. If it is, texts that were handed out do not stay.
+func replaceTexts(t *testing.T, reuse bool) {
 	rnd := newRand(t)
-	m := NewMap([]Value{{Kind: Bytes}, {Kind: Bytes}})
+	m := NewMap([]Value{{Kind: Bytes, Reuse: reuse}, {Kind: Bytes, Reuse: reuse}})
 	var refs []Ref
 	want := map[Ref][2]string{}
 	for i := range uint64(2000) {
@@ -25,7 +31,7 @@ func TestTextsReplaced(t *testing.T) {
 			r = refs[rnd.IntN(len(refs)/8)]
 		}
 		w := want[r]
-		if s, ok := m.Bytes(r, value); ok && rnd.IntN(20) == 0 {
+		if s, ok := m.Bytes(r, value); ok && !reuse && rnd.IntN(20) == 0 {
 			out = append(out, held{s, strings.Clone(s)})
 		}
 		n := rnd.IntN(200)

@@ -83,9 +83,7 @@ func (m *Map) compactText() {
 			if *w == 0 || !sparse[*w>>40-1] {
 				continue
 			}
-			ref := *w
-			*w = a.put(a.get(ref))
-			a.free(ref)
+			*w = a.move(*w)
 		}
 	}
 	a.drop(sparse)

@@ -136,14 +136,17 @@ func cost(rec []uint64) int { return 1 + len(rec)/64 }
 
 // toDrain is about how many bytes the drain will give.
 func (m *Map) toDrain() int {
-	if m.snap.base {
-		return 8 * m.snap.end
+	bytes, n := 8*m.snap.end, m.n
+	if !m.snap.base {
+		if n = len(m.snap.list); n == 0 {
+			return 0
+		}
+		bytes = 8 * n * int(m.size(m.snap.list[0]))
 	}
-	n := len(m.snap.list)
-	if n == 0 {
-		return 0
+	if m.text != nil {
+		bytes += m.text.live / max(m.n, 1) * n
 	}
-	return 8 * n * int(m.size(m.snap.list[0]))
+	return bytes
 }
 
 // drained ends the drain. The list stays until the checkpoint is known to have completed.

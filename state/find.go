@@ -1,10 +1,6 @@
 package state
 
-import (
-	"slices"
-
-	"runnel/types"
-)
+import "runnel/types"
 
 // findRows is the number of keys that are looked up together: what they load fits into a first-level cache.
 const findRows = 128
@@ -221,7 +217,7 @@ func (f *Finder) warmEnds(value int, maps []*Map, owners []Ref, words []uint64, 
 		left := 0
 		for k, i := range row[:n] {
 			c, e := maps[i].Collection(value), at[k&(findRows-1)]
-			if slices.Compare(c.Elem(e), words[from[i]:from[i+1]]) < 0 {
+			if CompareWords(c.Elem(e), words[from[i]:from[i+1]]) < 0 {
 				continue
 			}
 			if e = c.Prev(e); e != 0 {

@@ -61,6 +61,21 @@ func hashElem(owner uint64, words []uint64) uint64 {
 	return h ^ h>>29
 }
 
+// CompareWords compares words one by one, as sorted sets are ordered.
+func CompareWords(a, b []uint64) int {
+	i, n := 0, min(len(a), len(b))
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	switch {
+	case i == n:
+		return len(a) - len(b)
+	case a[i] < b[i]:
+		return -1
+	}
+	return 1
+}
+
 // OrderedInt encodes v as a word whose unsigned order is that of v, for the elements of sorted sets.
 func OrderedInt(v int64) uint64 { return uint64(v) ^ 1<<63 }
 

@@ -30,6 +30,9 @@ type Value struct {
 	// short, or most Adds go close to the end: Add and Find walk from there, Seek from the front. In lists Find walks from the
 	// front. It is not for Sets. Checkpoints do not show the difference.
 	Short bool
+	// Reuse says that the room of Bytes that are replaced or go away is used again, if all Bytes of a record say so: what
+	// Map.Bytes gives is valid until the next PutBytes, FreeBytes or deletion. Checkpoints do not show the difference.
+	Reuse bool
 }
 
 // Words gives n values of kind Word.
@@ -52,6 +55,7 @@ type layout struct {
 	elemOf ValueKind // for the elements of a collection: its kind; Word otherwise
 	loose  bool      // elements that are not chained
 	short  bool      // elements without slots (but while a state is restored) and tree
+	reuse  bool      // the room of texts is used again
 
 	live    int                               // records in all maps
 	track   bool                              // part of checkpoints
@@ -71,7 +75,7 @@ type layout struct {
 type clock struct{ now int64 }
 
 func newLayout(values []Value, ttl time.Duration, c *clock, track bool) *layout {
-	l := &layout{values: values, ttl: ttl.Milliseconds(), clock: c, track: track, cur: 1, closed: 2}
+	l := &layout{values: values, ttl: ttl.Milliseconds(), clock: c, track: track, cur: 1, closed: 2, reuse: true}
 	l.vals = len(values)
 	if l.ttl > 0 {
 		l.vals++
@@ -82,6 +86,7 @@ func newLayout(values []Value, ttl time.Duration, c *clock, track bool) *layout 
 		switch v.Kind {
 		case Bytes:
 			l.bytes = append(l.bytes, i)
+			l.reuse = l.reuse && v.Reuse
 		case List, Set, Sorted:
 			kid := newLayout(v.Elem, 0, c, track)
 			kid.elemOf, kid.loose, kid.short = v.Kind, v.Loose, v.Short

@@ -394,7 +394,8 @@ func (m *Map) liveFrom(o uint32) Ref {
 	return 0
 }
 
-// Bytes gives the byte string of a value, without copying; it never changes. ok is false if none was put.
+// Bytes gives the byte string of a value, without copying; it never changes, unless the value says Reuse. ok is false if none
+// was put.
 func (m *Map) Bytes(r Ref, value int) (s string, ok bool) {
 	ref := m.values(uint32(r) - 1)[value]
 	if ref == 0 {
@@ -405,14 +406,19 @@ func (m *Map) Bytes(r Ref, value int) (s string, ok bool) {
 
 // PutBytes sets the byte string of a value to a copy of s.
 func (m *Map) PutBytes(r Ref, value int, s string) {
-	if m.text == nil {
-		m.text = &byteArena{}
-	}
+	m.needText()
 	w := &m.Touch(r)[value]
 	m.text.free(*w)
 	*w = m.text.put(s)
 	if m.text.wasteful() {
 		m.compactText()
+	}
+}
+
+// needText makes the arena of byte strings if there is none.
+func (m *Map) needText() {
+	if m.text == nil {
+		m.text = &byteArena{reuse: m.lay.reuse}
 	}
 }
 

@@ -186,9 +186,7 @@ func (m *Map) apply(rec encodedRecord, stamped bool) {
 }
 
 func (m *Map) applyText(w *uint64, set bool, text string) {
-	if m.text == nil {
-		m.text = &byteArena{}
-	}
+	m.needText()
 	m.text.free(*w)
 	*w = 0
 	if set {

@@ -1,7 +1,5 @@
 package state
 
-import "slices"
-
 // Sorted collections are treaps: search trees by the elements' words, heaps by their tags. The tag is a hash of the
 // element, so the depth is logarithmic whatever the order of insertion (Seidel and Aragon, Randomized Search Trees,
 // 1996). Neighbours are chained as well, so that walking needs no tree.
@@ -9,20 +7,20 @@ import "slices"
 // prio decides who stands above whom.
 func (c Collection) prio(e Ref) uint32 { return c.elems.tag(uint32(e) - 1) }
 
-func (c Collection) less(a, b Ref) bool { return slices.Compare(c.Elem(a), c.Elem(b)) < 0 }
+func (c Collection) less(a, b Ref) bool { return CompareWords(c.Elem(a), c.Elem(b)) < 0 }
 
 // Seek gives the first element of a sorted set that is not below the given words, 0 if there is none.
 func (c Collection) Seek(owner Ref, elem []uint64) Ref {
 	if c.elems.lay.short {
 		e := c.First(owner)
-		for e != 0 && slices.Compare(c.Elem(e), elem) < 0 {
+		for e != 0 && CompareWords(c.Elem(e), elem) < 0 {
 			e = c.Next(e)
 		}
 		return e
 	}
 	at, best := high(c.ends(owner)[1]), Ref(0)
 	for at != 0 {
-		if slices.Compare(c.Elem(at), elem) < 0 {
+		if CompareWords(c.Elem(at), elem) < 0 {
 			at = low(c.links(at)[1])
 		} else {
 			best = at
@@ -36,7 +34,7 @@ func (c Collection) Seek(owner Ref, elem []uint64) Ref {
 // one below them.
 func (c Collection) behind(owner Ref, elem []uint64) (same, before Ref) {
 	for e := c.Last(owner); e != 0; e = c.Prev(e) {
-		switch order := slices.Compare(c.Elem(e), elem); {
+		switch order := CompareWords(c.Elem(e), elem); {
 		case order == 0:
 			return e, c.Prev(e)
 		case order < 0:

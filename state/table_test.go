@@ -36,7 +36,7 @@ func (m model) clone() model {
 }
 
 var testValues = []Value{
-	{}, {Kind: Bytes}, {Kind: List}, {Kind: Set, Elem: Words(1)}, {}, {Kind: Sorted, Elem: []Value{{Kind: Bytes}}},
+	{}, {Kind: Bytes, Reuse: true}, {Kind: List}, {Kind: Set, Elem: Words(1)}, {}, {Kind: Sorted, Elem: []Value{{Kind: Bytes}}},
 }
 
 // show prints an entry of the model, showRecord one of the table; they must be equal.

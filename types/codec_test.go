@@ -59,7 +59,7 @@ func TestRowCodecGolden(t *testing.T) {
 	cols[2].AppendAny(&List{Elems: []Datum{IntDatum(1), NullDatum()}})
 	cols[3].AppendNull()
 	got := NewRowCodec(ts).Append(nil, cols, 0)
-	want := []byte{8, 0xfe, 0xff, 0xff, 0xff, 2, 'a', 'b', 2, 2, 1, 0}
+	want := []byte{8, 0x01, 3, 2, 'a', 'b', 2, 2, 1, 0}
 	if !bytes.Equal(got, want) {
 		t.Errorf("version %d changed: % x, want % x", RowCodecVersion, got, want)
 	}

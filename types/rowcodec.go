@@ -12,23 +12,31 @@ import (
 
 // RowCodecVersion is the version of the encoding below. State and savepoints store it beside their rows; a reader that
 // meets another one refuses.
-const RowCodecVersion = 1
+const RowCodecVersion = 2
+
+// ValueCodecVersion is the version of the encoding of single values, see AppendDatum.
+const ValueCodecVersion = 1
 
 // RowCodec turns rows of one schema into bytes and back. It is not safe for concurrent use.
 //
-// Version 1, everything little endian. A row is a bitmap of (columns+7)/8 bytes, a set bit meaning NULL, then the values
-// of the columns that are not NULL, in order:
+// Version 2, everything little endian. A row is a bitmap of (columns+7)/8 bytes, a set bit meaning NULL, then the sizes of
+// its integers, then the values of the columns that are not NULL, in order:
 //
 //	BOOLEAN, TINYINT                                  1 byte
 //	SMALLINT                                          2 bytes
-//	INT, DATE, TIME, INTERVAL MONTH, FLOAT (as IEEE)  4 bytes
-//	BIGINT, DOUBLE (as IEEE), INTERVAL SECOND,
-//	TIMESTAMP(0..6), DECIMAL up to 18 digits          8 bytes
+//	INT, DATE, TIME, INTERVAL MONTH, BIGINT,
+//	INTERVAL SECOND, TIMESTAMP(0..6),
+//	DECIMAL up to 18 digits                           an integer: the bytes up to the last one that is not 0, of the value
+//	                                                  times two, or minus that and minus one if it is negative
+//	FLOAT, DOUBLE                                     4 and 8 bytes, as IEEE
 //	TIMESTAMP(7..9), DECIMAL over 18 digits           16 bytes, Lo then Hi
 //	CHAR, VARCHAR, BINARY, VARBINARY, RAW             length as uvarint, bytes
 //	ARRAY                                             count as uvarint, then the elements like a row of count columns
 //	MAP, MULTISET                                     count as uvarint, keys like a row, values like a row
 //	ROW                                               like a row
+//
+// The size of an integer takes half a byte, the low one first, for every such column, NULL or not. In ARRAY, MAP, MULTISET and ROW
+// there are no sizes: integers take 4 bytes (INT, DATE, TIME, INTERVAL MONTH) or 8.
 //
 // Nothing tells the types: whoever decodes knows the schema.
 type RowCodec struct {
@@ -37,6 +45,8 @@ type RowCodec struct {
 
 	types  []Type
 	forms  []form
+	nulls  int // bytes of the NULL bitmap
+	head   int // and with the sizes of integers
 	copies Arena
 }
 
@@ -54,6 +64,7 @@ const (
 	formWide
 	formStr
 	formNested
+	formInt // form4 or form8 as a column
 )
 
 func formOf(k Kind, p Phys) form {
@@ -85,10 +96,16 @@ func formOf(k Kind, p Phys) form {
 
 // NewRowCodec makes a codec for rows with columns of the given types.
 func NewRowCodec(ts []Type) *RowCodec {
-	c := &RowCodec{types: ts, forms: make([]form, len(ts))}
+	c := &RowCodec{types: ts, forms: make([]form, len(ts)), nulls: (len(ts) + 7) / 8}
+	ints := 0
 	for i, t := range ts {
 		c.forms[i] = formOf(t.Kind, t.Phys())
+		if f := c.forms[i]; f == form4 || f == form8 {
+			c.forms[i] = formInt
+			ints++
+		}
 	}
+	c.head = c.nulls + (ints+1)/2
 	return c
 }
 
@@ -97,14 +114,17 @@ func (c *RowCodec) Types() []Type { return c.types }
 
 // Append appends physical row i of the columns, which have the codec's types.
 func (c *RowCodec) Append(dst []byte, cols []*Column, i int32) []byte {
-	at := len(dst)
-	for range (len(c.forms) + 7) / 8 {
+	at, ints := len(dst), 2*c.nulls // ints counts halves of bytes
+	for range c.head {
 		dst = append(dst, 0)
 	}
 	for k, f := range c.forms {
 		col := cols[k]
 		if col.Valid != nil && !col.Valid.Has(i) || f == formNone {
 			dst[at+k>>3] |= 1 << (k & 7)
+			if f == formInt {
+				ints++
+			}
 			continue
 		}
 		switch f {
@@ -112,10 +132,13 @@ func (c *RowCodec) Append(dst []byte, cols []*Column, i int32) []byte {
 			dst = append(dst, byte(col.Int[i]))
 		case form2:
 			dst = binary.LittleEndian.AppendUint16(dst, uint16(col.Int[i]))
-		case form4:
-			dst = binary.LittleEndian.AppendUint32(dst, uint32(col.Int[i]))
-		case form8:
-			dst = binary.LittleEndian.AppendUint64(dst, uint64(col.Int[i]))
+		case formInt:
+			v := uint64(col.Int[i]<<1) ^ uint64(col.Int[i]>>63)
+			n := (bits.Len64(v) + 7) / 8
+			dst[at+ints>>1] |= byte(n) << (ints & 1 * 4)
+			ints++
+			dst = binary.LittleEndian.AppendUint64(dst, v)
+			dst = dst[:len(dst)-8+n]
 		case formFloat:
 			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(float32(col.Flt[i])))
 		case formDouble:
@@ -157,16 +180,18 @@ func (c *RowCodec) Decode(src []byte, cols []*Column) ([]byte, error) {
 
 // decode gives the number of columns done beside the rest.
 func (c *RowCodec) decode(src []byte, cols []*Column) ([]byte, int, error) {
-	n := (len(c.forms) + 7) / 8
-	if len(src) < n {
+	if len(src) < c.head {
 		return nil, 0, errDamaged{"no room for the NULL bitmap"}
 	}
-	nulls := src[:n]
-	src = src[n:]
+	head, ints := src[:c.head], 2*c.nulls // ints counts halves of bytes
+	src = src[c.head:]
 	for k, f := range c.forms {
 		col := cols[k]
-		if nulls[k>>3]&(1<<(k&7)) != 0 {
+		if head[k>>3]&(1<<(k&7)) != 0 {
 			col.AppendNull()
+			if f == formInt {
+				ints++
+			}
 			continue
 		}
 		if size := formSize[f]; len(src) < size {
@@ -177,10 +202,15 @@ func (c *RowCodec) decode(src []byte, cols []*Column) ([]byte, int, error) {
 			col.AppendInt(int64(int8(src[0])))
 		case form2:
 			col.AppendInt(int64(int16(binary.LittleEndian.Uint16(src))))
-		case form4:
-			col.AppendInt(int64(int32(binary.LittleEndian.Uint32(src))))
-		case form8:
-			col.AppendInt(int64(binary.LittleEndian.Uint64(src)))
+		case formInt:
+			n := int(head[ints>>1] >> (ints & 1 * 4) & 15)
+			ints++
+			if n > 8 || n > len(src) {
+				return nil, k, errDamaged{"value cut short"}
+			}
+			v := shortInt(src, n)
+			col.AppendInt(int64(v>>1) ^ -int64(v&1))
+			src = src[n:]
 		case formFloat:
 			col.AppendFloat(float64(math.Float32frombits(binary.LittleEndian.Uint32(src))))
 		case formDouble:
@@ -210,7 +240,19 @@ func (c *RowCodec) decode(src []byte, cols []*Column) ([]byte, int, error) {
 }
 
 // formSize is the size of values of a fixed size.
-var formSize = [...]int{form1: 1, form2: 2, form4: 4, form8: 8, formFloat: 4, formDouble: 8, formWide: 16, formStr: 0, formNested: 0}
+var formSize = [...]int{form1: 1, form2: 2, form4: 4, form8: 8, formFloat: 4, formDouble: 8, formWide: 16, formStr: 0, formNested: 0, formInt: 0}
+
+// shortInt reads the n bytes of an integer at the front of src.
+func shortInt(src []byte, n int) uint64 {
+	if len(src) >= 8 {
+		return binary.LittleEndian.Uint64(src) & (1<<(8*n) - 1)
+	}
+	v := uint64(0)
+	for i := n - 1; i >= 0; i-- {
+		v = v<<8 | uint64(src[i])
+	}
+	return v
+}
 
 func (c *RowCodec) str(src []byte) (string, []byte, error) {
 	n, w := binary.Uvarint(src)
@@ -224,7 +266,7 @@ func (c *RowCodec) str(src []byte) (string, []byte, error) {
 	return c.copies.Copy(b), src[w+int(n):], nil
 }
 
-// AppendDatum appends one value of type t in the row codec's form, without a NULL bit: d must not be NULL.
+// AppendDatum appends one value of type t as the row codec has it within an ARRAY, without a NULL bit: d must not be NULL.
 func AppendDatum(dst []byte, t Type, d Datum) []byte { return appendValue(dst, &t, d, false) }
 
 // appendValue is AppendDatum; canonical puts the entries of maps in the order of their bytes.

@@ -46,30 +46,31 @@ func (d *Deduplicate) Open(ctx *Context) error {
 	if bundled { // the row of each key that is to be kept so far
 		b := newBundle(ctx, d.spec.MiniBatch, []state.Value{dedupRow: {Kind: state.Bytes}, dedupTime: {}})
 		d.bundle = &b
+	} else if d.spec.TTL == 0 {
+		d.block = &keyBlock{}
 	}
 	switch {
 	case d.spec.Rowtime && bundled:
-		return d.open(ctx, []state.Value{dedupRow: {Kind: state.Bytes}, dedupTime: {}}, d.hold)
+		return d.open(ctx, []state.Value{dedupRow: keptRow, dedupTime: {}}, d.hold)
 	case d.spec.Rowtime:
-		return d.open(ctx, []state.Value{dedupRow: {Kind: state.Bytes}, dedupTime: {}}, d.byRowtime)
+		return d.open(ctx, []state.Value{dedupRow: keptRow, dedupTime: {}}, d.byRowtime)
 	case bundled:
-		return d.open(ctx, []state.Value{dedupRow: {Kind: state.Bytes}}, d.hold)
+		return d.open(ctx, []state.Value{dedupRow: keptRow}, d.hold)
 	case d.spec.Last:
-		return d.open(ctx, []state.Value{dedupRow: {Kind: state.Bytes}}, d.last)
+		return d.open(ctx, []state.Value{dedupRow: keptRow}, d.last)
 	}
 	return d.open(ctx, nil, d.first)
 }
 
 func (d *Deduplicate) first(b *types.Batch, k int, i int32) error {
-	if _, fresh := d.table.Of(d.keys.group[k]).Upsert(d.keys.at(k)); !fresh {
+	if _, _, fresh := d.record(k); !fresh {
 		return nil
 	}
 	return d.give(b, i, types.Insert)
 }
 
 func (d *Deduplicate) last(b *types.Batch, k int, i int32) error {
-	m := d.table.Of(d.keys.group[k])
-	r, fresh := m.Upsert(d.keys.at(k))
+	m, r, fresh := d.record(k)
 	row := d.rows.of(b, i)
 	if !fresh && d.ttl == 0 {
 		if kept, _ := m.Bytes(r, dedupRow); kept == row {
@@ -163,8 +164,7 @@ func (d *Deduplicate) byRowtime(b *types.Batch, k int, i int32) error {
 	if c.Null(i) {
 		return d.noTime(b, i)
 	}
-	m := d.table.Of(d.keys.group[k])
-	r, fresh := m.Upsert(d.keys.at(k))
+	m, r, fresh := d.record(k)
 	at := millis(c, i)
 	if !fresh && !d.better(at, int64(m.Get(r)[dedupTime])) {
 		return nil

@@ -37,12 +37,12 @@ func (h *heldRows) take() *types.Batch {
 	return b
 }
 
-// encode writes a version, the names and types of the columns, and the rows with their kinds; nothing when there are none.
+// encode writes the version of the row codec, the names and types of the columns, and the rows with their kinds; nothing when there are none.
 func (h *heldRows) encode() ([]byte, error) {
 	if h.Batch == nil || h.Len == 0 {
 		return nil, nil
 	}
-	b := []byte{1}
+	b := []byte{types.RowCodecVersion}
 	b = appendText(b, h.describe())
 	for _, i := range h.Live() {
 		b = append(b, byte(h.Kind(i)))
@@ -69,7 +69,7 @@ func (h *heldRows) decode(b []byte) error {
 		return nil
 	}
 	n, w := binary.Uvarint(b[1:])
-	if b[0] != 1 || w <= 0 || uint64(len(b)-1-w) < n {
+	if b[0] != types.RowCodecVersion || w <= 0 || uint64(len(b)-1-w) < n {
 		return errors.New("unknown form")
 	}
 	b = b[1+w:]

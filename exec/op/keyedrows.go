@@ -20,6 +20,7 @@ type keyedRows struct {
 	table *state.Table
 	out   output
 	apply func(b *types.Batch, k int, i int32) error
+	block *keyBlock // nil if records may go away
 
 	bundle *bundle // nil without mini-batches
 
@@ -27,11 +28,15 @@ type keyedRows struct {
 	markOf func(int64) error
 }
 
+// keptRow is a value that holds a kept row.
+var keptRow = state.Value{Kind: state.Bytes, Reuse: true}
+
 // open registers the table, whose records have the given values.
 func (o *keyedRows) open(ctx *Context, values []state.Value, apply func(*types.Batch, int, int32) error) error {
 	o.ctx, o.apply = ctx, apply
 	o.keys = newBatchKeys(o.in, o.key, ctx.MaxParallelism)
 	o.rows = newRowBytes(o.in)
+	o.rows.codec.Share = false // the room of kept rows is used again
 	o.out = newOutput(ctx.Out, o.in)
 	o.rowsOf, o.markOf = o.segment, o.mark
 	d := state.Descriptor{Format: types.RowCodecVersion, Name: "rows", Key: keyColumns(o.in, o.key), Values: rowInfos(o.in)}
@@ -44,7 +49,7 @@ func (o *keyedRows) open(ctx *Context, values []state.Value, apply func(*types.B
 func rowInfos(fields []types.Field) []state.ValueInfo {
 	infos := make([]state.ValueInfo, len(fields))
 	for i, f := range fields {
-		infos[i] = state.ValueInfo{Call: f.Source(), Type: f.Type.Plain().Optional().String(), Codec: types.RowCodecVersion}
+		infos[i] = state.ValueInfo{Call: f.Source(), Type: f.Type.Plain().Optional().String(), Codec: types.ValueCodecVersion}
 	}
 	return infos
 }
@@ -63,13 +68,30 @@ func (o *keyedRows) Process(_ int, b *types.Batch) error {
 
 func (o *keyedRows) segment(b *types.Batch) error {
 	o.keys.encode(b)
-	o.table.Stage(o.keys.Hash, o.keys.group)
+	if o.block == nil {
+		o.table.Stage(o.keys.Hash, o.keys.group)
+	}
 	for k, i := range b.Live() {
+		if o.block != nil && k%runRows == 0 {
+			o.block.lookUp(o.table, &o.keys, k, min(k+runRows, b.Rows()))
+		}
 		if err := o.apply(b, k, i); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// record gives the record of the k-th live row, which is made if there is none.
+func (o *keyedRows) record(k int) (m *state.Map, r state.Ref, fresh bool) {
+	m = o.table.Of(o.keys.group[k])
+	if o.block != nil {
+		if r = o.block.refs[k%runRows]; r != 0 {
+			return m, r, false
+		}
+	}
+	r, fresh = m.Upsert(o.keys.at(k))
+	return m, r, fresh
 }
 
 func (o *keyedRows) mark(ms int64) error {
@@ -103,7 +125,7 @@ func (o *keyedRows) give(b *types.Batch, i int32, kind types.RowKind) error {
 	return o.out.pushed(kind)
 }
 
-// giveKept puts a kept row out.
+// giveKept puts a kept row out, whose texts are copied.
 func (o *keyedRows) giveKept(row string, kind types.RowKind) error {
 	if err := o.rows.decode(row, o.out.Cols); err != nil {
 		return err

@@ -42,6 +42,22 @@ func (k *batchKeys) encode(b *types.Batch) {
 // at gives the key of the i-th live row.
 func (k *batchKeys) at(i int) state.Key { return state.KeyAt(&k.Keys, k.group, i) }
 
+// keyBlock is a block of up to runRows rows whose records are looked up together. Records must stay where they are until all of
+// the block has been worked on: nothing may be deleted.
+type keyBlock struct {
+	find state.Finder
+	maps [runRows]*state.Map
+	refs [runRows]state.Ref // 0 for keys without a record
+}
+
+// lookUp finds the records of the keys from, .., to-1.
+func (x *keyBlock) lookUp(t *state.Table, keys *batchKeys, from, to int) {
+	for k := range to - from {
+		x.maps[k] = t.Of(keys.group[from+k])
+	}
+	x.find.Find(x.maps[:to-from], &keys.Keys, types.All(to)[from:], x.refs[:to-from])
+}
+
 // fieldTypes gives the types of some fields.
 func fieldTypes(fields []types.Field, of []int) []types.Type {
 	ts := make([]types.Type, len(of))

@@ -31,7 +31,7 @@ func (u *UpsertMaterializer) Open(ctx *Context) error {
 	}
 	u.id = newRowBytes(id)
 	// An element's words tell it from others: its row, or its input key.
-	return u.open(ctx, []state.Value{{Kind: state.List, Elem: []state.Value{{Kind: state.Bytes}}}}, u.row)
+	return u.open(ctx, []state.Value{{Kind: state.List, Elem: []state.Value{keptRow}}}, u.row)
 }
 
 func (u *UpsertMaterializer) row(b *types.Batch, k int, i int32) error {

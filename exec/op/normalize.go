@@ -38,7 +38,7 @@ func (c *ChangelogNormalize) Open(ctx *Context) error {
 		c.bundle, c.last = &b, types.NewBatch(c.in)
 		apply = c.hold
 	}
-	return c.open(ctx, []state.Value{{Kind: state.Bytes}}, apply)
+	return c.open(ctx, []state.Value{keptRow}, apply)
 }
 
 // hold puts a change into the bundle.
