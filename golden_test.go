@@ -36,6 +36,7 @@ var goldenQueries = []struct{ name, sql string }{
 	{"over-range", "SELECT k, v, SUM(v) OVER (PARTITION BY k ORDER BY ts RANGE BETWEEN INTERVAL '10' SECOND PRECEDING AND CURRENT ROW) FROM w"},
 	{"over-rows", "SELECT k, v, COUNT(*) OVER (PARTITION BY k ORDER BY ts ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) FROM w"},
 	{"top-append", "SELECT k, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v DESC) AS n FROM t) WHERE n <= 2"},
+	{"top-first", "SELECT k, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v DESC) AS n FROM t) WHERE n = 1"},
 	{"top-retract", "SELECT id, v, n FROM (SELECT *, ROW_NUMBER() OVER (ORDER BY v DESC) AS n FROM c) WHERE n <= 2"},
 	{"top-update", "SELECT k, n, r FROM (SELECT *, ROW_NUMBER() OVER (ORDER BY n DESC) AS r FROM (SELECT k, COUNT(*) AS n FROM t GROUP BY k)) WHERE r <= 2"},
 	{"first-row", "SELECT k, v, ts FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts) AS n FROM w) WHERE n = 1"},

@@ -29,13 +29,13 @@ func newRankedRows(to Out, in []types.Field, numbered bool) rankedRows {
 	return rankedRows{output: newOutput(to, fields), rows: newRowBytes(in), numbered: numbered, made: types.NewBatch(in).Cols, round: 1}
 }
 
-// take gives row i of b, whose bytes are already part of state, as one that can be given.
-func (o *rankedRows) take(b *types.Batch, i int32, bytes string) rankedRow {
+// take gives row i of b as one that can be given until the next flush; once its bytes are part of state, after it too.
+func (o *rankedRows) take(b *types.Batch, i int32) rankedRow {
 	for j, c := range o.made {
 		c.AppendFrom(b.Cols[j], i)
 	}
 	o.count++
-	return rankedRow{bytes, o.count - 1, o.round}
+	return rankedRow{at: o.count - 1, round: o.round}
 }
 
 // give puts a row out, with its rank if rows are numbered.

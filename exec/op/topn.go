@@ -28,7 +28,7 @@ type Ranking struct {
 //
 // With the rank in the output, or From above 1, every rank whose row changes gives -U and +U, and the new last rank +I.
 // Without, a row that is pushed out gives -D, then the new one +I, and a row that replaces that of its key gives -U and +U.
-// The first rank alone, over an append-only input, is replaced by -U and +U.
+// The first rank alone, over an append-only input, is replaced by -U and +U, see topFirst.
 type TopN struct {
 	single
 	spec    Ranking
@@ -43,6 +43,7 @@ type TopN struct {
 	out     rankedRows
 	stable  bool // records of partitions stay where they are
 	block   topnBlock
+	first   *topFirst // nil if more than the first rank is to be kept
 
 	rowsOf func(*types.Batch) error
 	markOf func(int64) error
@@ -62,7 +63,9 @@ const (
 )
 
 // NewTopN makes the operator.
-func NewTopN(spec Ranking) *TopN { return &TopN{spec: spec, order: spec.Order} }
+func NewTopN(spec Ranking) *TopN {
+	return &TopN{spec: spec, order: spec.Order, first: newTopFirst(spec)}
+}
 
 // Open registers the state.
 func (t *TopN) Open(ctx *Context) error {
@@ -75,20 +78,30 @@ func (t *TopN) Open(ctx *Context) error {
 	for _, k := range t.spec.Order {
 		d.Bounds += sortKeyText(t.spec.In, k) + "; "
 	}
+	t.out = newRankedRows(ctx.Out, t.spec.In, t.spec.Numbered)
+	t.stable = !t.spec.Retract && t.spec.TTL == 0
+	t.rowsOf, t.markOf = t.apply, t.mark
+	values := t.values()
+	if t.first != nil {
+		t.rowsOf, values = t.applyFirst, t.first.values()
+		t.out.rows.codec.Share = false // the room of the row is used again
+	}
+	var err error
+	t.table, err = ctx.State.Table(d, state.TableSpec{TTL: t.spec.TTL, Values: values})
+	return err
+}
+
+// values gives the form of the records of partitions.
+func (t *TopN) values() []state.Value {
 	elem := []state.Value{topnRow: {Kind: state.Bytes}}
 	if t.spec.Key != nil {
 		elem = append(elem, state.Value{Kind: state.Bytes}) // topnKey
 	}
-	var err error
-	t.table, err = ctx.State.Table(d, state.TableSpec{TTL: t.spec.TTL, Values: []state.Value{
+	return []state.Value{
 		topnRows:     {Kind: state.Sorted, Elem: elem, Short: t.short()},
 		topnArrivals: {},
 		topnTo:       {},
-	}})
-	t.out = newRankedRows(ctx.Out, t.spec.In, t.spec.Numbered)
-	t.stable = !t.spec.Retract && t.spec.TTL == 0
-	t.rowsOf, t.markOf = t.apply, t.mark
-	return err
+	}
 }
 
 func sortKeyText(fields []types.Field, k SortKey) string {
@@ -127,9 +140,7 @@ func (t *TopN) short() bool { return !t.spec.Retract && t.spec.ToColumn < 0 && t
 
 // topnBlock is a block of rows on their way to their partitions, which are looked up together.
 type topnBlock struct {
-	find  state.Finder
-	maps  [runRows]*state.Map
-	refs  [runRows]state.Ref
+	keyBlock
 	words []uint64           // sort keys of all rows
 	from  [runRows + 1]int32 // where those of a row begin
 }
@@ -153,13 +164,12 @@ func (t *TopN) apply(b *types.Batch) error {
 // lookUp finds the partitions of a block of rows, the first of which is the at-th live one, and their sort keys.
 func (t *TopN) lookUp(b *types.Batch, rows []int32, at int) {
 	x, n := &t.block, len(rows)
+	x.keyBlock.lookUp(t.table, &t.keys, at, at+n)
 	x.words = x.words[:0]
 	for k, i := range rows {
-		x.maps[k] = t.table.Of(t.keys.group[at+k])
 		x.words = t.order.words(x.words, b.Cols, i)
 		x.from[k+1] = int32(len(x.words))
 	}
-	x.find.Find(x.maps[:n], &t.keys.Keys, types.All(at + n)[at:], x.refs[:n])
 	if t.stable && t.short() {
 		x.find.WarmEnds(topnRows, x.maps[:n], x.refs[:n], x.words, x.from[:n+1])
 	}
@@ -278,7 +288,9 @@ func (t *TopN) insert(p *partition, b *types.Batch, i int32) error {
 	if rank > p.to {
 		return nil
 	}
-	if err := t.entered(p, e, t.out.take(b, i, p.row(e)), rank); err != nil {
+	row := t.out.take(b, i)
+	row.bytes = p.row(e)
+	if err := t.entered(p, e, row, rank); err != nil {
 		return err
 	}
 	if !t.spec.Retract && n >= p.to {
@@ -291,7 +303,7 @@ func (t *TopN) insert(p *partition, b *types.Batch, i int32) error {
 // better than the last gets in; among equals the earlier stays.
 func (t *TopN) outranked(p *partition) bool {
 	n := int64(p.rows.Len(p.owner))
-	return !t.spec.Retract && n >= p.to && (n == 0 || slices.Compare(t.words, sortWords(p.rows.Elem(p.rows.Last(p.owner)))) >= 0)
+	return !t.spec.Retract && n >= p.to && (n == 0 || state.CompareWords(t.words, sortWords(p.rows.Elem(p.rows.Last(p.owner)))) >= 0)
 }
 
 func (t *TopN) add(p *partition, b *types.Batch, i int32) state.Ref {
@@ -368,7 +380,8 @@ func (t *TopN) update(p *partition, b *types.Batch, i int32) error {
 	p.rows.Remove(p.owner, old)
 	e := t.add(p, b, i)
 	if !t.ranked() {
-		after := t.out.take(b, i, p.row(e))
+		after := t.out.take(b, i)
+		after.bytes = p.row(e)
 		return t.replace(&before, &after, was)
 	}
 	now := t.rankOf(p, e)

@@ -261,7 +261,7 @@ func TestTopNBatches(t *testing.T) {
 	for _, c := range []struct {
 		from, to int64
 		numbered bool
-	}{{1, 3, true}, {2, 5, false}, {1, 4, false}, {3, 40, true}, {1, 1000, true}, {1, 1000, false}} {
+	}{{1, 1, true}, {1, 3, true}, {2, 5, false}, {1, 4, false}, {3, 40, true}, {1, 1000, true}, {1, 1000, false}} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			r, spec := topnRig(c.from, c.to, c.numbered)
 			steps := parseTrace(t, strings.Join(lines, "\n"))
