@@ -57,7 +57,7 @@ func BenchmarkNexmark(b *testing.B) {
 	for _, l := range nexmarkLimits {
 		b.Run(l.query, func(b *testing.B) {
 			for range b.N {
-				c := measureNexmark(b, l)
+				c := measureNexmark(b, l, nexmarkCount(b, l), 0)
 				if cold {
 					debug.FreeOSMemory()
 				}
@@ -104,6 +104,7 @@ type nexmarkCost struct {
 	generator float64       // ns an event that the generator takes alone, for the fields that the query reads
 	state     int64         // bytes in the largest of the last checkpoints
 	live      int64         // bytes of the heap in use after nine tenths of the events
+	early     int64         // and after the first ones, if that is asked for
 }
 
 func (c nexmarkCost) net() float64 {
@@ -146,12 +147,14 @@ func nexmarkCount(b *testing.B, l nexmarkLimit) int64 {
 	}
 }
 
-func measureNexmark(b *testing.B, l nexmarkLimit) nexmarkCost {
-	c := nexmarkCost{nexmarkLimit: l, events: nexmarkCount(b, l)}
+// measureNexmark runs a query over so many events; the heap is looked at after nine tenths of them, and after the first ones if
+// early is not 0.
+func measureNexmark(b *testing.B, l nexmarkLimit, events, early int64) nexmarkCost {
+	c := nexmarkCost{nexmarkLimit: l, events: events}
 	dir := b.TempDir()
 	text := strings.ReplaceAll(nexmarkText(b, l.query, map[string]string{"events.num": strconv.FormatInt(c.events, 10)}), "/tmp/nexmark-", dir+"/")
 	writeSideInput(b, dir)
-	count := &countedSource{events: c.events}
+	count := &countedSource{events: c.events, early: early}
 	run := newNexmarkRun(b, dir, count.connector(nexmark.Connector()), blackhole.Connector())
 	defer run.cluster.Close(context.Background())
 	runtime.GC()
@@ -166,7 +169,7 @@ func measureNexmark(b *testing.B, l nexmarkLimit) nexmarkCost {
 	for _, k := range job.Checkpoints().Recent { // the very last holds what is left at the end of the input
 		c.state = max(c.state, k.FullSize)
 	}
-	c.live = count.live
+	c.live, c.early = count.live, count.earlyLive
 	c.generator = count.alone(b)
 	return c
 }
@@ -211,11 +214,13 @@ func (r nexmarkRun) execute(tb testing.TB, text string) *exec.Job {
 
 // countedSource counts the events of a source and can read them once more.
 type countedSource struct {
-	source *connectors.Source // of the last plan
-	events int64              // that it makes
-	made   atomic.Int64
-	live   int64
-	tick   chan struct{}
+	source    *connectors.Source // of the last plan
+	events    int64              // that it makes
+	made      atomic.Int64
+	live      int64
+	earlyLive int64
+	early     int64 // events after which the heap is looked at for the first time; 0: it is not
+	tick      chan struct{}
 }
 
 // connector gives the connector with its rows counted.
@@ -247,7 +252,11 @@ func (r countedReader) Poll() (connectors.Polled, error) {
 	p, err := r.Reader.Poll()
 	if p.Rows != nil {
 		n := int64(p.Rows.Len)
-		if most := r.s.events / 10 * 9; r.s.made.Load() < most && r.s.made.Load()+n >= most {
+		passes := func(events int64) bool { return r.s.made.Load() < events && r.s.made.Load()+n >= events }
+		if passes(r.s.early) {
+			r.s.earlyLive = liveHeap()
+		}
+		if passes(r.s.events / 10 * 9) {
 			r.s.live = liveHeap()
 		}
 		if made := r.s.made.Add(n); made < r.s.events && made/nexmarkCheckpoint > (made-n)/nexmarkCheckpoint {

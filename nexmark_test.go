@@ -78,7 +78,7 @@ type nexmarkEvents struct {
 }
 
 // readNexmark takes the events from the generator.
-func readNexmark(t *testing.T, options map[string]string) *nexmarkEvents {
+func readNexmark(t testing.TB, options map[string]string) *nexmarkEvents {
 	t.Helper()
 	row := func(fields ...types.Field) types.Type { return types.RowOf(fields...) }
 	f := func(name string, t types.Type) types.Field { return types.Field{Name: name, Type: t} }
