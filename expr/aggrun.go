@@ -17,11 +17,15 @@ type Run struct {
 	// Take[k] says that row k counts (FILTER, DISTINCT): a trace gives the results of the others too, which do not change.
 	// nil: all count.
 	Take []bool
+	// Back[k] says that row k is taken back, see Accumulator.Retract. nil: none is.
+	Back []bool
 	// Outs is what a trace gives: two results for every row, before and after, but only one where the row is Fresh.
 	Outs int
 }
 
 func (r *Run) takes(k int) bool { return r.Take == nil || r.Take[k] }
+
+func (r *Run) back(k int) bool { return r.Back != nil && r.Back[k] }
 
 // The accumulators below have run forms. Each is a type with the two steps of a row, add and value, and its own two loops
 // over them: in a loop over a type parameter or a closure every step would be a call.
@@ -66,6 +70,9 @@ func (s countSteps) trace(r *Run, b *types.Batch, out *types.Column) {
 			i := r.Rows[k]
 			one &= c.Valid[i>>6] >> (uint(i) & 63)
 		}
+		if r.back(k) {
+			one = -one
+		}
 		n += one
 		acc[from] = n
 		dst[o] = int64(n)
@@ -85,6 +92,13 @@ func (s sumIntSteps) add(acc []uint64, c *types.Column, i int32) {
 	if !c.Null(i) {
 		acc[0]++
 		acc[1] += uint64(c.Int[i])
+	}
+}
+
+func (s sumIntSteps) take(acc []uint64, c *types.Column, i int32) {
+	if !c.Null(i) {
+		acc[0]--
+		acc[1] -= uint64(c.Int[i])
 	}
 }
 
@@ -124,7 +138,11 @@ func (s sumIntSteps) trace(r *Run, b *types.Batch, out *types.Column) {
 			}
 			o++
 		}
-		if r.takes(k) {
+		switch {
+		case !r.takes(k):
+		case r.back(k):
+			s.take(acc, c, r.Rows[k])
+		default:
 			s.add(acc, c, r.Rows[k])
 		}
 		if dst[o], null = s.result(acc); null {
@@ -144,6 +162,13 @@ func (s sumFloatSteps) add(acc []uint64, c *types.Column, i int32) {
 	if !c.Null(i) {
 		acc[0]++
 		acc[1] = math.Float64bits(math.Float64frombits(acc[1]) + c.Flt[i])
+	}
+}
+
+func (s sumFloatSteps) take(acc []uint64, c *types.Column, i int32) {
+	if !c.Null(i) {
+		acc[0]--
+		acc[1] = math.Float64bits(math.Float64frombits(acc[1]) - c.Flt[i])
 	}
 }
 
@@ -173,7 +198,11 @@ func (s sumFloatSteps) trace(r *Run, b *types.Batch, out *types.Column) {
 		if !r.Fresh[k] {
 			s.value(acc, out)
 		}
-		if r.takes(k) {
+		switch {
+		case !r.takes(k):
+		case r.back(k):
+			s.take(acc, c, r.Rows[k])
+		default:
 			s.add(acc, c, r.Rows[k])
 		}
 		s.value(acc, out)

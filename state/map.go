@@ -214,7 +214,7 @@ func (m *Map) fillSlot(tag, o uint32) {
 
 // reserve makes room for one more record.
 func (m *Map) reserve() {
-	if m.dead > minCompact && m.dead > m.recs.words/2+m.relinkCost() && m.recs.words >= m.full {
+	if m.Cramped() {
 		m.compact()
 	}
 	if m.text != nil && m.text.wasteful() {
@@ -223,6 +223,11 @@ func (m *Map) reserve() {
 	if m.n*4 >= len(m.slots)*3 && (!m.lay.short || m.lay.loads) {
 		m.grow()
 	}
+}
+
+// Cramped reports whether the next insertion of a record moves others.
+func (m *Map) Cramped() bool {
+	return m.dead > minCompact && m.dead > m.recs.words/2+m.relinkCost() && m.recs.words >= m.full
 }
 
 // minCompact is the number of dead words below which a map is not compacted.

@@ -105,6 +105,34 @@ func BenchmarkGroupAggregate(b *testing.B) {
 	}
 }
 
+// BenchmarkGroupRetract is COUNT, SUM and AVG over a changelog: each row of a key is replaced by another.
+func BenchmarkGroupRetract(b *testing.B) {
+	for _, keys := range []int{10, 1e3, 1e6} {
+		b.Run(fmt.Sprintf("keys=%d", keys), func(b *testing.B) {
+			_, g := aggRig(b, "k bigint!, v bigint!", 1, "COUNT", "SUM v", "AVG v")
+			g.Retract = true
+			op := NewGroupAggregate(*g)
+			if err := op.Open(benchContext(b)); err != nil {
+				b.Fatal(err)
+			}
+			bs := keyedBatches(g.In, keys, 2000)
+			for _, in := range bs { // every key is there before the clock starts
+				if err := op.Process(0, in); err != nil {
+					b.Fatal(err)
+				}
+				in.Kinds = make([]types.RowKind, in.Len)
+				for i := range in.Kinds {
+					in.Kinds[i] = types.UpdateBefore
+					if i&1 == 1 {
+						in.Kinds[i], in.Cols[0].Int[i] = types.UpdateAfter, in.Cols[0].Int[i-1]
+					}
+				}
+			}
+			perRow(b, func(n int) error { return op.Process(0, bs[n/types.BatchRows%len(bs)]) })
+		})
+	}
+}
+
 // timedBatches makes batches of (k, v, ts) with uniformly random keys and times that grow by perMs rows per millisecond,
 // up to 2 s out of order, and the watermark of each.
 func timedBatches(fields []types.Field, keys, n int, perMs float64, from int) ([]*types.Batch, []int64) {

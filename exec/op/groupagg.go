@@ -152,13 +152,7 @@ func (g *GroupAggregate) apply(b *types.Batch) error {
 	g.aggs.begin(b)
 	for k, i := range b.Live() {
 		if err := g.row(b, k, i); err != nil {
-			for _, c := range g.news {
-				c.Truncate(g.out.Len)
-			}
-			if err := g.flush(b); err != nil {
-				return err
-			}
-			return dataError(g.ctx, &types.RowError{Row: i, Err: err}, g.spec.In, b)
+			return g.failed(b, i, err)
 		}
 		if g.out.Len > types.BatchRows-2 {
 			if err := g.flush(b); err != nil {
@@ -167,6 +161,17 @@ func (g *GroupAggregate) apply(b *types.Batch) error {
 		}
 	}
 	return nil
+}
+
+// failed sends what the rows before row i give, and gives its error.
+func (g *GroupAggregate) failed(b *types.Batch, i int32, err error) error {
+	for _, c := range g.news {
+		c.Truncate(g.out.Len)
+	}
+	if err := g.flush(b); err != nil {
+		return err
+	}
+	return dataError(g.ctx, &types.RowError{Row: i, Err: err}, g.spec.In, b)
 }
 
 // row applies one row.

@@ -12,15 +12,17 @@ import (
 // Each may give two output rows.
 const runRows = 128
 
-// groupRuns is how a GroupAggregate works when rows are never taken back: first all groups of a run are looked up, and the
-// elements of its DISTINCT sets, then each accumulator goes through all rows, column by column. What comes out is the same,
-// row for row.
+// groupRuns is how a GroupAggregate works where it can: first all groups of a run are looked up, and the elements of its
+// DISTINCT sets, then each accumulator goes through all rows, column by column. What comes out is the same, row for row. A run
+// ends with a row that takes the last one of its group back.
 type groupRuns struct {
 	maps     [runRows]*state.Map
 	refs     [runRows]state.Ref
 	accs     [runRows][]uint64
 	fresh    [runRows]bool
 	take     [runRows]bool
+	back     [runRows]bool
+	vanishes bool // the last row of the run takes away its group
 	distinct runElems
 	same     [types.BatchRows]bool // output rows that say nothing new
 	find     state.Finder
@@ -44,10 +46,10 @@ type runElems struct {
 const maxFilters = 64
 
 // runnable reports whether the operator can work in runs. Nothing may be deleted from the state meanwhile, by a TTL either:
-// records must stay where they are while a run is under way.
+// records must stay where they are while a run is under way. Nor may elements of a DISTINCT set.
 func (g *GroupAggregate) runnable() bool {
 	many := slices.ContainsFunc(g.aggs.sets, func(d distinctSet) bool { return len(d.filters) > maxFilters })
-	return g.spec.TTL == 0 && !g.aggs.retract && len(g.aggs.slots) > 0 && !many
+	return g.spec.TTL == 0 && len(g.aggs.slots) > 0 && !many && (!g.aggs.retract || len(g.aggs.sets) == 0)
 }
 
 // foldable reports whether every accumulator has a form for whole runs and nothing stands in the way of using it.
@@ -76,43 +78,105 @@ func (g *GroupAggregate) applyRuns(b *types.Batch) error {
 			}
 			continue
 		}
-		g.applyRun(b, live[at:at+n], at)
+		end := at + n
+		at += g.applyRun(b, live[at:end], at)
 		if r := g.runs; r.fail != nil {
 			err := r.fail
 			r.fail = nil
-			if err := g.flush(b); err != nil {
-				return err
-			}
-			return dataError(g.ctx, &types.RowError{Row: live[at+len(r.run.Rows)], Err: err}, g.spec.In, b)
+			return g.failed(b, live[at], err)
 		}
-		at += n
+		for ; at < end; at++ { // behind the end of a run that came early
+			if err := g.row(b, at, live[at]); err != nil {
+				return g.failed(b, live[at], err)
+			}
+		}
 	}
 	return nil
 }
 
-// applyRun applies a run, whose first row is the at-th live one of b.
-func (g *GroupAggregate) applyRun(b *types.Batch, rows []int32, at int) {
+// applyRun applies a run, whose first row is the at-th live one of b, and gives its length: it may end early, or before a row
+// that fails.
+func (g *GroupAggregate) applyRun(b *types.Batch, rows []int32, at int) int {
 	r, n := g.runs, len(rows)
-	maps, refs, fresh, accs := r.maps[:n], r.refs[:n], r.fresh[:n], r.accs[:n]
+	maps := r.maps[:n]
 	for k, group := range g.keys.group[at : at+n] {
 		maps[k] = g.table.Of(group)
 	}
-	r.find.Find(maps, &g.keys.Keys, types.All(at + n)[at:], refs)
-	outs := 2 * n
-	for k, ref := range refs {
-		fresh[k] = false
-		if ref != 0 {
+	r.find.Find(maps, &g.keys.Keys, types.All(at + n)[at:], r.refs[:n])
+	r.run = expr.Run{}
+	if g.aggs.retract {
+		if n = g.countRows(b, rows, at); n == 0 {
+			return 0
+		}
+	} else {
+		g.insertFresh(n, at)
+	}
+	r.begin(rows[:n])
+	g.traceAll(b, at)
+	g.giveRun(n)
+	return len(r.run.Rows)
+}
+
+// insertFresh makes records for the groups of a run that have none.
+func (g *GroupAggregate) insertFresh(n, at int) {
+	r := g.runs
+	for k, ref := range r.refs[:n] {
+		r.fresh[k] = false
+		if ref == 0 {
+			r.refs[k], r.fresh[k] = r.maps[k].Upsert(g.keys.at(at + k))
+		}
+	}
+}
+
+// countRows is insertFresh where rows may be taken back, and counts the rows of each group. It gives the length of the run:
+// no record may move or go in it, so it ends behind a row that takes a group away, and before a row that takes
+// back what is not there or moves records.
+func (g *GroupAggregate) countRows(b *types.Batch, rows []int32, at int) int {
+	r := g.runs
+	r.vanishes = false
+	for k, i := range rows {
+		m, back := r.maps[k], b.Kind(i).Retract()
+		r.fresh[k], r.back[k] = false, back
+		if r.refs[k] == 0 {
+			key := g.keys.at(at + k)
+			if r.refs[k] = m.Find(key); r.refs[k] == 0 {
+				if back || m.Cramped() {
+					return k
+				}
+				r.refs[k], r.fresh[k] = m.Upsert(key)
+			}
+		}
+		count := &m.Touch(r.refs[k])[0]
+		if !back {
+			*count++
 			continue
 		}
-		if refs[k], fresh[k] = maps[k].Upsert(g.keys.at(at + k)); fresh[k] {
-			outs--
+		r.run.Back = r.back[:]
+		if *count--; *count == 0 {
+			r.vanishes = true
+			return k + 1
 		}
 	}
-	for k, m := range maps {
-		accs[k] = m.Touch(refs[k])
+	return len(rows)
+}
+
+// begin makes the run one of the given rows, whose groups are known.
+func (r *groupRuns) begin(rows []int32) {
+	n := len(rows)
+	for k, m := range r.maps[:n] { // no record is made any more: what Touch gives stays
+		r.accs[k] = m.Touch(r.refs[k])
 	}
-	r.run = expr.Run{Accs: accs, Rows: rows, Fresh: fresh, Outs: outs}
-	from := g.out.Len
+	r.run.Accs, r.run.Rows, r.run.Fresh, r.run.Outs = r.accs[:n], rows, r.fresh[:n], 2*n
+	for _, first := range r.run.Fresh {
+		if first {
+			r.run.Outs--
+		}
+	}
+}
+
+// traceAll lets all accumulators go through the run, whose first row is the at-th live one of b.
+func (g *GroupAggregate) traceAll(b *types.Batch, at int) {
+	r := g.runs
 	for i := range g.aggs.slots {
 		if s := &g.aggs.slots[i]; s.set < 0 {
 			r.run.Take = r.passing(b, s.filter)
@@ -122,21 +186,39 @@ func (g *GroupAggregate) applyRun(b *types.Batch, rows []int32, at int) {
 	for i := range g.aggs.sets {
 		g.traceDistinct(i, b, at)
 	}
-	if r.fail != nil {
-		rows, outs = r.run.Rows, r.run.Outs
+}
+
+// giveRun counts the output rows of a run of n rows, which is shorter now if a row failed.
+func (g *GroupAggregate) giveRun(n int) {
+	r, from := g.runs, g.out.Len
+	rows, outs := r.run.Rows, r.run.Outs
+	vanishes := r.vanishes && len(rows) == n
+	if vanishes { // what comes after it is of no interest
+		outs--
+	}
+	if r.fail != nil || vanishes {
 		for _, c := range g.news {
 			c.Truncate(from + outs)
 		}
 	}
-	if n = len(rows); outs == 2*n {
-		g.out.PushChanges(n)
+	pairs := outs == 2*len(rows)
+	switch {
+	case pairs:
+		g.out.PushChanges(len(rows))
 		for _, i := range rows {
 			g.rows = append(g.rows, i, i)
 		}
-	} else {
+	case vanishes:
+		last := len(rows) - 1
+		g.giveFresh(rows[:last])
+		g.give(rows[last], types.Delete)
+	default:
 		g.giveFresh(rows)
 	}
-	g.compare(from, outs == 2*n)
+	g.compare(from, pairs)
+	if vanishes {
+		r.maps[n-1].Delete(r.refs[n-1])
+	}
 }
 
 // passing gives the rows of the run for which a filter is TRUE, nil for all.
@@ -180,7 +262,11 @@ func (g *GroupAggregate) traceRow(s *aggSlot, b *types.Batch, k int, i int32, ou
 	}
 	if r.run.Take == nil || r.run.Take[k] {
 		st.reading = false
-		if err := s.acc.Add(words, st.of(&x, s), b, i); err != nil {
+		apply := s.acc.Add
+		if r.run.Back != nil && r.run.Back[k] {
+			apply = s.acc.Retract
+		}
+		if err := apply(words, st.of(&x, s), b, i); err != nil {
 			return err
 		}
 	}
@@ -264,7 +350,7 @@ func (g *GroupAggregate) compare(from int, pairs bool) {
 	}
 	r, to, kinds := g.runs, g.out.Len, g.out.Kinds
 	for k := from; k < to; k++ {
-		if kinds == nil || kinds[k] == types.Insert {
+		if kinds == nil || kinds[k] == types.Insert || kinds[k] == types.Delete {
 			continue
 		}
 		same := types.EqualRows(g.news, int32(k), g.news, int32(k+1))

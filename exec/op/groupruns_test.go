@@ -58,3 +58,57 @@ func TestGroupRunsError(t *testing.T) {
 			error: more than one element
 	`)
 }
+
+// byRow is a GroupAggregate that applies rows one by one.
+type byRow struct{ *GroupAggregate }
+
+func (g byRow) Open(ctx *Context) error {
+	err := g.GroupAggregate.Open(ctx)
+	g.runs, g.rowsOf = nil, g.apply
+	return err
+}
+
+// TestGroupRunsRetract compares runs over a changelog with rows that are applied one by one. Groups come and go, some for
+// ever, so that records are moved; some rows take back what never came.
+func TestGroupRunsRetract(t *testing.T) {
+	for _, before := range []bool{true, false} {
+		r, g := aggRig(t, "k int, v string, w int, x bigint, f double, even bool", 1,
+			"COUNT", "COUNT FILTER even", "COUNT v", "SUM w FILTER even", "SUM x", "AVG x FILTER even", "AVG x", "SUM f FILTER even", "AVG f",
+			"MIN w", "MAX v FILTER even", "LISTAGG v FILTER even", "FIRST_VALUE w", "LAST_VALUE v")
+		g.UpdateBefore, g.Retract = before, true
+		if !before {
+			r.check = Check{Mode: types.Upsert}
+		}
+		rnd := rand.New(rand.NewPCG(5, 6))
+		var lines, there []string
+		for i := range 6000 {
+			v := func(n int) string {
+				if n = rnd.IntN(n + 1); n == 0 {
+					return "NULL"
+				}
+				return fmt.Sprint(n)
+			}
+			keys := []int{5, 400, 60}[i/2000]
+			row := fmt.Sprintf("%d %s %s %s %s.5 %t", rnd.IntN(keys), v(9), v(5), v(30), strings.Replace(v(9), "NULL", "0", 1), rnd.IntN(2) == 0)
+			switch n := len(there); {
+			case rnd.IntN(50) == 0:
+				lines = append(lines, "-D 1"+row)
+			case n > 0 && rnd.IntN(20) < i%1000/55: // ever more of them
+				k := rnd.IntN(n)
+				lines = append(lines, "-U "+there[k])
+				there[k] = there[n-1]
+				there = there[:n-1]
+			default:
+				lines = append(lines, "+U "+row)
+				there = append(there, row)
+			}
+		}
+		steps := parseTrace(t, strings.Join(lines, "\n"))
+		runs := r.make
+		r.make = func() Operator { return byRow{NewGroupAggregate(*g)} }
+		r.record(t, steps)
+		r.make = runs
+		r.playBatched(t, steps)
+		r.play(t, steps[:600], func(k int) int { return (k % 7) / 6 }, 1)
+	}
+}
