@@ -141,13 +141,13 @@ func (d *Deduplicate) changed(x state.Ref) error {
 	if !fresh {
 		kind = types.UpdateAfter
 		if d.spec.UpdateBefore {
-			if err := d.giveKept(kept, types.UpdateBefore); err != nil {
+			if err := d.giveKept(key.Words, kept, types.UpdateBefore); err != nil {
 				return err
 			}
 		}
 	}
 	m.PutBytes(r, dedupRow, row)
-	return d.giveKept(row, kind)
+	return d.giveKept(key.Words, row, kind)
 }
 
 // OnTime ends a bundle.
@@ -188,7 +188,7 @@ func (d *Deduplicate) noTime(b *types.Batch, i int32) error {
 func (d *Deduplicate) replace(m *state.Map, r state.Ref, fresh bool, row string, b *types.Batch, i int32) error {
 	if !fresh && d.spec.UpdateBefore {
 		kept, _ := m.Bytes(r, dedupRow)
-		if err := d.giveKept(kept, types.UpdateBefore); err != nil {
+		if err := d.giveKept(m.Key(r), kept, types.UpdateBefore); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ type keyedRows struct {
 	key   []int
 	ttl   time.Duration
 	keys  batchKeys
-	rows  rowBytes
+	rows  keptRows
 	table *state.Table
 	out   output
 	apply func(b *types.Batch, k int, i int32) error
@@ -35,11 +35,10 @@ var keptRow = state.Value{Kind: state.Bytes, Reuse: true}
 func (o *keyedRows) open(ctx *Context, values []state.Value, apply func(*types.Batch, int, int32) error) error {
 	o.ctx, o.apply = ctx, apply
 	o.keys = newBatchKeys(o.in, o.key, ctx.MaxParallelism)
-	o.rows = newRowBytes(o.in)
-	o.rows.codec.Share = false // the room of kept rows is used again
+	o.rows = newKeptRows(o.in, o.key, o.keys.codec)
 	o.out = newOutput(ctx.Out, o.in)
 	o.rowsOf, o.markOf = o.segment, o.mark
-	d := state.Descriptor{Format: types.RowCodecVersion, Name: "rows", Key: keyColumns(o.in, o.key), Values: rowInfos(o.in)}
+	d := state.Descriptor{Format: types.RowCodecVersion, Name: "rows", Key: keyColumns(o.in, o.key), Values: rowInfos(pick(o.in, o.rows.cols))}
 	var err error
 	o.table, err = ctx.State.Table(d, state.TableSpec{TTL: o.ttl, Values: values})
 	return err
@@ -125,9 +124,9 @@ func (o *keyedRows) give(b *types.Batch, i int32, kind types.RowKind) error {
 	return o.out.pushed(kind)
 }
 
-// giveKept puts a kept row out, whose texts are copied.
-func (o *keyedRows) giveKept(row string, kind types.RowKind) error {
-	if err := o.rows.decode(row, o.out.Cols); err != nil {
+// giveKept puts a kept row of a key out, whose texts are copied.
+func (o *keyedRows) giveKept(key []uint64, row string, kind types.RowKind) error {
+	if err := o.rows.decode(key, row, o.out.Cols); err != nil {
 		return err
 	}
 	return o.out.pushed(kind)

@@ -77,7 +77,7 @@ func (u *UpsertMaterializer) remove(m *state.Map, r state.Ref, b *types.Batch, i
 		return nil
 	}
 	kept, _ := rows.Bytes(rows.Last(r), 0)
-	return u.giveKept(kept, types.UpdateAfter)
+	return u.giveKept(m.Key(r), kept, types.UpdateAfter)
 }
 
 // idOf gives the bytes by which a row is told from others.

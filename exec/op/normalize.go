@@ -59,12 +59,13 @@ func (c *ChangelogNormalize) Flush() error {
 	}
 	for x := c.bundle.seen.First(); x != 0; x = c.bundle.seen.Next(x) {
 		row, _ := c.bundle.seen.Bytes(x, normalizeRow)
+		key := c.bundle.key(x)
 		c.last.Reset()
-		if err := c.rows.decode(row, c.last.Cols); err != nil {
+		if err := c.rows.decode(key.Words, row, c.last.Cols); err != nil {
 			return err
 		}
 		c.last.Push(types.Insert)
-		if err := c.change(c.bundle.key(x), c.last, 0, types.RowKind(c.bundle.seen.Get(x)[normalizeKind])); err != nil {
+		if err := c.change(key, c.last, 0, types.RowKind(c.bundle.seen.Get(x)[normalizeKind])); err != nil {
 			return err
 		}
 	}
@@ -89,7 +90,7 @@ func (c *ChangelogNormalize) change(key state.Key, b *types.Batch, i int32, kind
 			return nil
 		}
 		kept, _ := m.Bytes(r, 0)
-		err := c.giveKept(kept, types.Delete)
+		err := c.giveKept(key.Words, kept, types.Delete)
 		m.Delete(r)
 		return err
 	}
@@ -104,7 +105,7 @@ func (c *ChangelogNormalize) change(key state.Key, b *types.Batch, i int32, kind
 		return nil
 	}
 	if c.before {
-		if err := c.giveKept(kept, types.UpdateBefore); err != nil {
+		if err := c.giveKept(key.Words, kept, types.UpdateBefore); err != nil {
 			return err
 		}
 	}
