@@ -29,7 +29,7 @@ func ordered(name string) func([]types.Type) (types.Type, error) {
 			return types.Type{}, &TypeError{Msg: word + " aggregate function does not support type: ''" + rootName(t) +
 				"''.\nPlease re-check the data type."}
 		}
-		return t.Plain().Optional(), nil
+		return t.Plain(), nil
 	}
 }
 

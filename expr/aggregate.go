@@ -18,7 +18,7 @@ type Aggregate struct {
 	// Window says that it is a function of OVER windows only (ROW_NUMBER, LAG): Bind refuses it, operators know it by name.
 	Window bool
 	// Sure says that the result is typed the same where no row counts: without GROUP BY, and behind FILTER. That of others
-	// is nullable there.
+	// is nullable there, and elsewhere as the arguments are.
 	Sure bool
 	// BatchOnly functions are refused in streaming mode.
 	BatchOnly bool

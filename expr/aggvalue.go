@@ -17,7 +17,7 @@ func valueAggregates() []Aggregate {
 			if args[0].Kind == types.Null {
 				return types.Type{}, &TypeError{Msg: "Illegal use of 'NULL'"}
 			}
-			return args[0].Plain().Optional(), nil
+			return args[0].Plain(), nil
 		}
 	}
 	return []Aggregate{

@@ -10,8 +10,12 @@ import (
 // and of their squares in the arithmetic of the argument's type: over integers everything is truncated and may wrap.
 func varianceAggregates() []Aggregate {
 	row := func(name, doc string, sample, root bool, aliases ...string) Aggregate {
+		of := types.AvgType
+		if sample {
+			of = func(t types.Type) types.Type { return types.AvgType(t).Optional() }
+		}
 		return Aggregate{Name: name, Aliases: aliases, Doc: name + "(a): " + doc + ", in the type of a.",
-			Result: numeric(name, types.AvgType),
+			Result: numeric(name, of),
 			bind:   func(b *aggBinding) (*Accumulator, error) { return bindVariance(b, sample, root), nil }}
 	}
 	return []Aggregate{

@@ -21,6 +21,7 @@ func (p *planning) rewrite(root Node) (Node, error) {
 		return nil, err
 	}
 	root = pure(root, mergeCalcs)
+	root = removeAggregates(root)
 	root, _ = prune(root, allNeeds(root))
 	if !p.batch && p.Config.Bool("table.optimizer.distinct-agg.split.enabled") {
 		root = pure(root, p.splitDistinct)

@@ -280,7 +280,7 @@ func (g *grouping) key(x expr.Expr) expr.Expr {
 		return nil
 	}
 	t := g.keys[i].Type()
-	if g.sets != nil {
+	if !inAllSets(g.sets, i) {
 		t = t.Optional()
 	}
 	return &expr.Col{Index: i, Name: g.keyNames[i], T: t}
@@ -365,7 +365,7 @@ func (g *grouping) register(c *sql.FuncCall, name string, a aggregate) (expr.Exp
 	case name == "MIN" || name == "MAX":
 		a.call.Distinct = false
 	}
-	if !a.call.Func.Sure && (len(g.keys) == 0 && g.legacy == nil || a.filter != nil || g.sets != nil) {
+	if !a.call.Func.Sure && (len(g.keys) == 0 && g.legacy == nil || a.filter != nil) {
 		t = t.Optional()
 	}
 	switch c.Nulls {
@@ -614,7 +614,7 @@ func expand(in *Calc, keys []int, sets [][]int) (Node, []int) {
 	n := len(in.Fields)
 	x.Fields = append(slices.Clone(in.Fields), types.Field{Name: "$e", Type: types.Of(types.BigInt).Required()})
 	for i := range x.Fields[:n] {
-		if slices.Contains(keys, i) {
+		if k := slices.Index(keys, i); k >= 0 && !inAllSets(sets, k) {
 			x.Fields[i].Type = x.Fields[i].Type.Optional()
 		}
 	}
@@ -628,6 +628,11 @@ func expand(in *Calc, keys []int, sets [][]int) (Node, []int) {
 		x.Rows = append(x.Rows, append(row, expr.NewConst(types.IntDatum(id), types.Of(types.BigInt))))
 	}
 	return x, append(slices.Clone(keys), n)
+}
+
+// inAllSets reports whether key k is never left out.
+func inAllSets(sets [][]int, k int) bool {
+	return !slices.ContainsFunc(sets, func(set []int) bool { return !slices.Contains(set, k) })
 }
 
 // setNumbers gives each grouping set over n keys its number: a bit for each key that is left out, the first key in the

@@ -12,6 +12,7 @@ import (
 type keyTable struct {
 	uniques, upserts map[Node][][]int
 	shown            bool // as Flink shows them, also where they are none
+	bound            bool // as they are before ranks are recognised, through no cast
 }
 
 func newKeyTable() *keyTable {
@@ -24,6 +25,9 @@ func newShownKeys() *keyTable {
 	t.shown = true
 	return t
 }
+
+// newBoundKeys makes a table of the keys that are known before ranks are recognised.
+func newBoundKeys() *keyTable { return &keyTable{uniques: map[Node][][]int{}, bound: true} }
 
 func (t *keyTable) unique(n Node) [][]int { return t.find(n, t.uniques, false) }
 
@@ -39,7 +43,7 @@ func (t *keyTable) find(n Node, memo map[Node][][]int, ordered bool) [][]int {
 		return keys
 	}
 	of := func(i int) [][]int { return t.find(n.Base().Inputs[i], memo, ordered) }
-	keys := keysOf(n, of, ordered)
+	keys := t.keysOf(n, of, ordered)
 	if !t.shown {
 		keys = firmKeys(n, keys)
 	}
@@ -63,13 +67,49 @@ func firmKeys(n Node, keys [][]int) [][]int {
 	return keys
 }
 
+// keysOf is the function of this name, but for a table of bound keys.
+func (t *keyTable) keysOf(n Node, of func(i int) [][]int, ordered bool) [][]int {
+	if !t.bound {
+		return keysOf(n, of, ordered)
+	}
+	switch n := n.(type) {
+	case *Calc:
+		return calcKeys(n, of(0), func(from, to types.Type) bool { return false })
+	case *Rank:
+		if !n.Number {
+			return of(0)
+		}
+	case *Deduplicate:
+		return of(0)
+	case *Expand:
+		return expandKeys(n, of(0))
+	case *WindowAggregate:
+		key := identity(len(n.Fields))
+		return [][]int{slices.Concat(key[:len(n.Keys)], key[len(n.Keys)+len(n.Aggs):])}
+	}
+	return keysOf(n, of, ordered)
+}
+
+// expandKeys are the keys that all sets have, with the number of the set.
+func expandKeys(n *Expand, in [][]int) [][]int {
+	var keys [][]int
+	for _, k := range in {
+		if !slices.ContainsFunc(k, func(c int) bool {
+			return slices.ContainsFunc(n.Rows, func(row []expr.Expr) bool { col, ok := row[c].(*expr.Col); return !ok || col.Index != c })
+		}) {
+			keys = append(keys, append(slices.Clone(k), len(n.Fields)-1))
+		}
+	}
+	return keys
+}
+
 // keysOf derives the keys of a node from those of its inputs.
 func keysOf(n Node, of func(i int) [][]int, ordered bool) [][]int {
 	switch n := n.(type) {
 	case *Scan:
 		return scanKeys(n)
 	case *Calc:
-		return calcKeys(n, of(0))
+		return calcKeys(n, of(0), keepsApart)
 	case *Exchange:
 		if ordered && n.Dist == HashKeys {
 			return containing(of(0), n.Keys)
@@ -113,11 +153,39 @@ func scanKeys(n *Scan) [][]int {
 	return [][]int{key}
 }
 
-// calcKeys follows keys through a projection: plain columns, and casts that change nothing but nullability.
-func calcKeys(n *Calc, in [][]int) [][]int {
+// keepsApart reports whether a cast gives different values for different ones. These are those of Flink's implicit casts
+// (LogicalTypeCasts) that lose nothing: wider numbers, longer texts.
+func keepsApart(from, to types.Type) bool {
+	switch {
+	case to.SameIgnoringNull(from):
+		return true
+	case from.Kind == types.Decimal || from.IsInteger():
+		if to.IsInteger() {
+			return from.IsInteger() && from.Kind <= to.Kind
+		}
+		p, s, _ := from.AsDecimal()
+		switch to.Kind {
+		case types.Decimal:
+			return to.Scale >= s && to.Precision-to.Scale >= p-s
+		case types.Double:
+			return from.IsInteger() && from.Kind != types.BigInt
+		case types.Float:
+			return from.Kind == types.TinyInt || from.Kind == types.SmallInt
+		}
+	case from.Kind == types.Float:
+		return to.Kind == types.Double
+	case from.Kind == types.Varchar && to.Kind == types.Varchar, from.Kind == types.Varbinary && to.Kind == types.Varbinary,
+		from.Kind == types.Timestamp && to.Kind == types.Timestamp, from.Kind == types.TimestampLTZ && to.Kind == types.TimestampLTZ:
+		return to.Precision >= from.Precision
+	}
+	return false
+}
+
+// calcKeys follows keys through a projection: plain columns, and casts that keep their values apart.
+func calcKeys(n *Calc, in [][]int, apart func(from, to types.Type) bool) [][]int {
 	at := map[int][]int{}
 	for i, e := range n.Exprs {
-		if c, ok := e.(*expr.Cast); ok && c.T.SameIgnoringNull(c.Arg.Type()) {
+		if c, ok := e.(*expr.Cast); ok && apart(c.Arg.Type(), c.T) {
 			e = c.Arg
 		}
 		if c, ok := e.(*expr.Col); ok {

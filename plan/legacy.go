@@ -144,7 +144,7 @@ var propNames = [...]string{WindowStart: "w$start", WindowEnd: "w$end", WindowTi
 func (w *legacyWindow) propType(p WindowProp) types.Type {
 	switch p {
 	case WindowTime:
-		t := w.time.T.Plain().Required()
+		t := w.time.T.Plain().Optional()
 		t.Precision = 3
 		if w.window.Rowtime {
 			t.Attr = types.Rowtime

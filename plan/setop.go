@@ -136,6 +136,7 @@ func (p *planning) matched(parts []Node, s *sql.SetOp, word string) (Node, error
 	if s.All {
 		return p.repeated(left, right, s)
 	}
+	left = castNullable(left, u.Base().Fields)
 	nl := len(fieldsIn(left))
 	var terms []expr.Expr
 	for i, f := range fieldsIn(left) {
@@ -150,6 +151,20 @@ func (p *planning) matched(parts []Node, s *sql.SetOp, word string) (Node, error
 		kind = Anti
 	}
 	return distinct(newJoin(kind, left, right, expr.NewAnd(terms...), s)), nil
+}
+
+// castNullable casts the columns of a node that are NOT NULL where those of fields are not.
+func castNullable(n Node, fields []types.Field) Node {
+	exprs, same := columnExprs(fieldsIn(n)), true
+	for i, f := range fields {
+		if t := exprs[i].Type(); t.NotNull && !f.Type.NotNull {
+			exprs[i], same = &expr.Cast{Arg: exprs[i], T: t.Plain().Optional()}, false
+		}
+	}
+	if same {
+		return n
+	}
+	return newCalc(n, exprs, fieldNames(fieldsIn(n)), nil)
 }
 
 // repeated counts equal rows of both sides and gives each as often as INTERSECT ALL or EXCEPT ALL wants it.

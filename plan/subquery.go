@@ -449,7 +449,8 @@ func correlatedAggregate(n Node) (Node, []expr.Expr, bool) {
 	}
 	var keys []int
 	outer := make([]expr.Expr, 0, len(conds))
-	for _, c := range conds { // inner column = outer expression
+	inner := inputColumns{in: in}
+	for _, c := range conds { // inner expression = outer expression
 		call, isCall := c.(*expr.Call)
 		if !isCall || call.Func.Name != "=" || len(call.Args) != 2 {
 			return nil, nil, false
@@ -458,12 +459,12 @@ func correlatedAggregate(n Node) (Node, []expr.Expr, bool) {
 		if isOuter(a) {
 			a, b = b, a
 		}
-		col, isCol := a.(*expr.Col)
-		if !isCol || isOuter(a) || !onlyOuter(b) {
+		if isOuter(a) || !onlyOuter(b) {
 			return nil, nil, false
 		}
-		keys, outer = append(keys, col.Index), append(outer, b)
+		keys, outer = append(keys, inner.column(a)), append(outer, b)
 	}
+	in = inner.node()
 	agg := *g
 	agg.Inputs, agg.Keys, agg.Fields = []Node{in}, keys, nil
 	f := fieldsIn(in)

@@ -377,7 +377,27 @@ func (g *grouping) window(in Node, keys []int) *windowProps {
 			}
 		}
 	}
+	if w.window.Kind == Session && !g.sessions(w, in, groupColumns(keys, w)) {
+		return nil
+	}
 	return w
+}
+
+// sessions reports whether the sessions of w are those of the grouping: with other keys its rows close with none of them.
+func (g *grouping) sessions(w *windowProps, in Node, keys []int) bool {
+	if w.tvf == nil {
+		return len(keys) == len(w.window.Partition)
+	}
+	return g.sets == nil && sessionsOf(w.tvf, in, keys)
+}
+
+// sessionsOf reports whether the sessions of a table function are just those of the keys.
+func sessionsOf(tvf *WindowTableFunction, in Node, keys []int) bool {
+	var partition []int
+	for _, k := range keys {
+		partition = append(partition, origin(in, k, tvf))
+	}
+	return subset(partition, tvf.Window.Partition) && subset(tvf.Window.Partition, partition)
 }
 
 // windowAggregate aggregates per window. Its rows are the keys that are no window columns, the aggregates, and the window
@@ -396,24 +416,43 @@ func (g *grouping) windowAggregate(in *Calc, keys []int, calls []expr.AggCall, w
 		return nil, nil, refuse(tableError, g.b.stmt, "Currently, window table function based aggregate doesn't support early-fire and late-fire configuration "+
 			"'table.exec.emit.early-fire.enabled' and 'table.exec.emit.late-fire.enabled'.")
 	}
-	a := &WindowAggregate{Window: w.window, Aggs: calls, StartCol: -1, EndCol: -1}
-	a.Kind, a.Pos = "WindowAggregate", pos(g.b.stmt)
 	var node Node = in
 	if g.sets != nil {
 		node, keys = expand(in, keys, g.sets)
 	}
+	a, place := newWindowAggregate(node, keys, calls, w)
+	a.Pos = pos(g.b.stmt)
+	nk := len(a.Keys)
+	return a, func(e expr.Expr) expr.Expr {
+		return renumber(e, a.Fields, func(i int) int {
+			switch {
+			case i == setColumn:
+				return place[len(place)-1]
+			case i >= aggBase:
+				return nk + i - aggBase
+			}
+			return place[i]
+		})
+	}, nil
+}
+
+// newWindowAggregate makes the aggregate; place says where each of the keys stands in it.
+func newWindowAggregate(node Node, keys []int, calls []expr.AggCall, w *windowProps) (a *WindowAggregate, place []int) {
+	in := fieldsIn(node)
+	a = &WindowAggregate{Window: w.window, Aggs: calls, StartCol: -1, EndCol: -1}
+	a.Kind = "WindowAggregate"
 	a.Attached, a.StartCol, a.EndCol = true, w.start, w.end
 	if tvf := w.tvf; tvf != nil && a.pull(tvf, &node, groupColumns(keys, w)) {
 		a.Attached, a.StartCol, a.EndCol = false, -1, -1
 	}
 	a.Inputs = []Node{node}
 	prop := map[int]WindowProp{w.start: WindowStart, w.end: WindowEnd, w.time: WindowTime}
-	place := make([]int, len(keys))
+	place = make([]int, len(keys))
 	for i, k := range keys {
 		if _, ok := prop[k]; !ok {
 			place[i] = len(a.Keys)
 			a.Keys = append(a.Keys, k)
-			f := fieldsIn(node)[k]
+			f := in[k]
 			f.Type = f.Type.Plain()
 			a.Fields = append(a.Fields, f)
 		}
@@ -431,34 +470,20 @@ func (g *grouping) windowAggregate(in *Calc, keys []int, calls []expr.AggCall, w
 		if _, ok := seen[wp]; !ok {
 			seen[wp] = nk + na + len(a.Props)
 			a.Props = append(a.Props, wp)
-			a.Fields = append(a.Fields, in.Fields[k])
+			a.Fields = append(a.Fields, in[k])
 		}
 		place[i] = seen[wp]
 	}
-	return a, func(e expr.Expr) expr.Expr {
-		return renumber(e, a.Fields, func(i int) int {
-			switch {
-			case i == setColumn:
-				return place[len(place)-1]
-			case i >= aggBase:
-				return nk + i - aggBase
-			}
-			return place[i]
-		})
-	}, nil
+	return a, place
 }
 
 // pull takes the table function out from under the Calcs between it and the aggregate, which then makes the windows
 // itself. The window columns that those Calcs pass on are replaced by nulls that nobody reads.
 //
-// Sessions are those of their own keys: they are pulled only where the aggregate has just the same.
+// Sessions are those of their own keys: the aggregate has just the same.
 func (a *WindowAggregate) pull(tvf *WindowTableFunction, node *Node, keys []int) bool {
 	if tvf.Window.Kind == Session {
-		var partition []int
-		for _, k := range keys {
-			partition = append(partition, origin(*node, k, tvf))
-		}
-		if !subset(partition, tvf.Window.Partition) || !subset(tvf.Window.Partition, partition) {
+		if !sessionsOf(tvf, *node, keys) {
 			return false
 		}
 		a.Window.Partition = keys

@@ -241,7 +241,7 @@ func TestDecimalTypes(t *testing.T) {
 		}
 	}
 	if got := AvgType(d(6, 2)).String() + " " + SumType(d(6, 2)).String() + " " + AvgType(Of(Int).Required()).String(); got !=
-		"DECIMAL(38, 6) DECIMAL(38, 2) INT" {
+		"DECIMAL(38, 6) NOT NULL DECIMAL(38, 2) NOT NULL INT NOT NULL" {
 		t.Errorf("aggregates: %s", got)
 	}
 }

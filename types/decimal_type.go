@@ -71,19 +71,19 @@ func CommonDecimal(t, u Type) Type {
 	return DecimalOf(d+s, s).Nullable(!t.NotNull || !u.NotNull)
 }
 
-// SumType is the type of SUM over t: DECIMAL(38, s) for a decimal, else t itself; always nullable.
+// SumType is the type of SUM over t: DECIMAL(38, s) for a decimal, else t itself; nullable as t is.
 func SumType(t Type) Type {
 	if t.Kind == Decimal {
-		return DecimalOf(MaxDecimal, t.Scale)
+		return DecimalOf(MaxDecimal, t.Scale).Nullable(!t.NotNull)
 	}
-	return t.Plain().Optional()
+	return t.Plain()
 }
 
 // AvgType is the type of AVG and of the variance family over t: DECIMAL(38, max(s, 6)) for a decimal, else t itself;
-// always nullable.
+// nullable as t is.
 func AvgType(t Type) Type {
 	if t.Kind == Decimal {
-		return DecimalOf(MaxDecimal, max(t.Scale, 6))
+		return DecimalOf(MaxDecimal, max(t.Scale, 6)).Nullable(!t.NotNull)
 	}
-	return t.Plain().Optional()
+	return t.Plain()
 }

@@ -38,6 +38,7 @@ type Setting struct {
 // Outcome is what a case gave.
 type Outcome struct {
 	Select  []Change
+	Fields  []types.Field // of the last query
 	Print   map[string][]Change
 	Err     error // of the first statement that failed
 	Restart bool  // the job was in fact stopped and started again
@@ -147,7 +148,7 @@ func (r *runner) statement(ctx context.Context, text string) error {
 	switch res.Kind {
 	case session.Query:
 		defer res.Rows.Close()
-		r.outcome.Select = nil
+		r.outcome.Select, r.outcome.Fields = nil, res.Fields
 		if err := r.begin(ctx, res.JobID); err != nil {
 			return err
 		}
