@@ -143,23 +143,29 @@ func (w *blobWriter) begun() bool { return w.buf != nil }
 
 // record adds a record of a key group.
 func (w *blobWriter) record(group int32, words []uint64) error {
-	if w.records > 0 && len(w.buf)+8*len(words) > BlobLimit {
-		if err := w.seal(); err != nil {
-			return err
-		}
-		w.open()
+	if err := w.fit(8 * len(words)); err != nil {
+		return err
 	}
 	w.buf = appendWords(w.buf, words)
 	return w.count(group)
 }
 
+// fit goes on with a new blob if a record of so many bytes would make this one too large.
+func (w *blobWriter) fit(size int) error {
+	if w.records == 0 || len(w.buf)+size <= BlobLimit {
+		return nil
+	}
+	if err := w.seal(); err != nil {
+		return err
+	}
+	w.open()
+	return nil
+}
+
 // sliceRecord adds a record of a slice: its time and the encoded record.
 func (w *blobWriter) sliceRecord(time int64, rec []uint64) error {
-	if w.records > 0 && len(w.buf)+8*len(rec)+8 > BlobLimit {
-		if err := w.seal(); err != nil {
-			return err
-		}
-		w.open()
+	if err := w.fit(8*len(rec) + 8); err != nil {
+		return err
 	}
 	w.buf = binary.LittleEndian.AppendUint64(w.buf, uint64(time))
 	w.buf = appendWords(w.buf, rec)

@@ -3,36 +3,26 @@ package state
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"runnel/types"
 )
 
-// The words of a row in a chunk: these two, the key, the time unless the log is timeless, NULL bits, the columns, the side
-// words, the TTL stamp. The head word is the key's tag (32 bits), NULL bits of up to 24 columns, and flags (8 bits) as in a
-// table's records.
 const (
-	rowLinks = iota // the low halves of the rows of the same key before and after it
-	rowHead
-	rowKey // as many words as the form says, or one that tells where they are
-)
+	longRow = 0xFFFF // in snapshots: the length stands in the next word
+	noTime  = math.MaxInt64
 
-const (
-	headNulls = 24
-	nullShift = 8
-	longRow   = 0xFFFF // in snapshots: the number of key words stands in the next word
-	noTime    = math.MaxInt64
-	goneFlag  = 16            // only while a chunk is thinned out: the row stays behind
-	textPhys  = types.PhysStr // this and what is behind it is text to a chunk
-
-	unknownKey = -1 // the number of key words while there is no row
-	manyKeys   = -2 // keys differ in length: they lie in the chunk's keys
+	// Packed rows lie in pages. A row is found by page (8 bits) and offset (16 bits), so these are limits. A chunk takes new
+	// rows up to fewPages, so that some of them, put together anew, always find room.
+	maxPage  = 64 << 10
+	maxPages = 1 << 8
+	fewPages = 112
+	anyPages = 16 // so many pages are made to fit
 )
 
 // chunk is a run of rows. A row's number is made of the chunk's and its position when it was appended; a chunk that was
 // thinned out keeps the positions in nums.
 type chunk struct {
-	rows   []uint64
+	rows   []uint64 // fixed words
 	nums   []uint16 // nil: row i has position i
 	stride int      // of form
 	form   *rowForm
@@ -40,9 +30,13 @@ type chunk struct {
 	n      int
 	dead   int // rows among them that are dead
 	groups []uint16
-	keys   []uint64 // words of keys that differ in length
-	text   byteArena
-	min    int64 // times; of rows that may be dead
+	pages  [][]byte // of packed rows, which neither move nor change
+	fill   int      // bytes of the last page that are taken
+	packed int      // bytes of all rows
+	base   []int64  // by column: integers are packed as what they exceed it by
+	expect int      // rows that it may come to
+	usual  int      // bytes of a row to expect
+	min    int64    // times; of rows that may be dead
 	max    int64
 	look   int64    // the time from which on it may pay to thin it out; noTime: never
 	known  bool     // look is known
@@ -67,21 +61,64 @@ func (c *chunk) sparse(pos uint64) []uint64 {
 	return nil
 }
 
-// sameKey compares the key of a row.
-func (c *chunk) sameKey(rec, key []uint64) bool {
-	if len(key) == 1 && c.form.key == 1 {
-		return rec[rowKey] == key[0]
-	}
-	return slices.Equal(c.key(rec), key)
+// packedRow gives the packed values of a row, and what lies behind them.
+func (c *chunk) packedRow(rec []uint64) []byte { return c.packedAt(rec[rowHead]) }
+
+// packedAt is packedRow by the head word.
+func (c *chunk) packedAt(head uint64) []byte {
+	return c.pages[head>>(placeShift+16)&(maxPages-1)][head>>placeShift&0xFFFF:]
 }
 
-// key gives the words of a row's key.
-func (c *chunk) key(rec []uint64) []uint64 {
-	if c.form.key != manyKeys {
-		return rec[rowKey : rowKey+c.form.key]
+// sameKey compares the key of a row.
+func (c *chunk) sameKey(rec, key []uint64) bool { return c.form.sameKey(c.packedRow(rec), c.base, key) }
+
+// place gives the end of the last page, or a new one, with room for so many bytes, and the bits of a head word that name it;
+// false if it would be one page more than most.
+func (c *chunk) place(room, most int) (p []byte, bits uint64, ok bool) {
+	last := len(c.pages) - 1
+	if last < 0 || c.fill >= maxPage || len(c.pages[last])-c.fill < room {
+		if last++; last >= most {
+			return nil, 0, false
+		}
+		c.pages, c.fill = append(c.pages, allocBytes(c.pageSize(room))), 0
+		c.pages[last] = c.pages[last][:cap(c.pages[last])]
 	}
-	o, n := rec[rowKey]>>32, rec[rowKey]&(1<<32-1)
-	return c.keys[o : o+n]
+	return c.pages[last][c.fill:], uint64(last)<<(placeShift+16) | uint64(c.fill)<<placeShift, true
+}
+
+// pageSize is the size of the next page: what the rows to come will take, as far as one can tell.
+func (c *chunk) pageSize(room int) int {
+	rows, each := c.expect-c.n, c.usual
+	if rows <= 0 {
+		rows = min(max(c.n, 16), chunkRows-c.n)
+	}
+	if c.n > 0 {
+		each = c.packed/c.n + 1
+	}
+	n := max(room, min(rows*each+rows*each/64+room, maxPage))
+	if len(c.pages) >= anyPages {
+		n = max(room, maxPage)
+	}
+	if n > maxPage/2 {
+		n = (n + 8<<10 - 1) &^ (8<<10 - 1) // as much as the runtime would take
+	}
+	return n
+}
+
+// setBase makes the integers of the first row what those of all rows are packed against.
+func (c *chunk) setBase(cols []*types.Column, i int32) {
+	c.base = make([]int64, len(cols))
+	for j, col := range cols {
+		if c.form.phys[j] == types.PhysInt && !col.Null(i) {
+			c.base[j] = col.Int[i]
+		}
+	}
+}
+
+// took notes that a row took so many bytes of the last page.
+func (c *chunk) took(n int) {
+	c.fill += n
+	c.packed += n
 }
 
 // indexFrom gives the index of the first row with at least the given position; 0 for a chunk that is gone.
@@ -117,178 +154,9 @@ func (c *chunk) added(i int, time int64, ordered bool) {
 }
 
 func (c *chunk) memory() int64 {
-	return int64(8*(cap(c.rows)+cap(c.keys))+c.text.size()+2*(cap(c.nums)+cap(c.order)+cap(c.groups))) + 320
-}
-
-// rowForm says how the words of a row lie.
-type rowForm struct {
-	types  []types.Type
-	phys   []types.Phys
-	at     []int // first word of the column
-	key    int   // words of the key, or one of the above
-	time   int   // the word of the time, -1 without
-	nulls  int   // words of NULL bits; 0: they are in the head
-	nullAt int
-	cols   int // first word of the columns
-	side   int // first side word
-	stamp  int
-	stride int
-	buf    []byte // scratch for nested values
-}
-
-func newRowForm(spec LogSpec, key int) *rowForm {
-	f := &rowForm{types: spec.Columns, phys: make([]types.Phys, len(spec.Columns)), at: make([]int, len(spec.Columns)), key: key}
-	if len(spec.Columns) > headNulls {
-		f.nulls = (len(spec.Columns) + 63) / 64
+	n := 8*cap(c.rows) + 2*(cap(c.nums)+cap(c.order)+cap(c.groups)) + 320
+	for _, p := range c.pages {
+		n += cap(p) + 24
 	}
-	f.nullAt, f.time = rowKey+key, -1
-	if key < 0 {
-		f.nullAt = rowKey + 1
-	}
-	if !spec.Timeless {
-		f.time = f.nullAt
-		f.nullAt++
-	}
-	f.cols = f.nullAt + f.nulls
-	at := f.cols
-	for i, t := range spec.Columns {
-		f.phys[i], f.at[i] = t.Phys(), at
-		at++
-		if f.phys[i] == types.PhysWide {
-			at++
-		}
-	}
-	f.side, f.stamp = at, at+spec.Side
-	f.stride = f.stamp
-	if spec.TTL > 0 {
-		f.stride++
-	}
-	return f
-}
-
-// timeOf gives the time of a row, in ms; 0 in a timeless log.
-func (f *rowForm) timeOf(rec []uint64) int64 {
-	if f.time < 0 {
-		return 0
-	}
-	return int64(rec[f.time])
-}
-
-// text describes the form for Descriptor.Layout.
-func (f *rowForm) text() string {
-	var b strings.Builder
-	for i, t := range f.types {
-		if i > 0 {
-			b.WriteString(",")
-		}
-		b.WriteString(t.Name())
-	}
-	b.WriteString(strings.Repeat(",side", f.stamp-f.side))
-	return b.String()
-}
-
-func (f *rowForm) null(rec []uint64, col int) bool {
-	if f.nulls == 0 {
-		return rec[rowHead]>>(nullShift+col)&1 != 0
-	}
-	return rec[f.nullAt+col/64]>>(col%64)&1 != 0
-}
-
-func (f *rowForm) setNull(rec []uint64, col int) {
-	if f.nulls == 0 {
-		rec[rowHead] |= 1 << (nullShift + col)
-	} else {
-		rec[f.nullAt+col/64] |= 1 << (col % 64)
-	}
-}
-
-// store writes row i of cols into rec.
-func (f *rowForm) store(c *chunk, rec []uint64, cols []*types.Column, i int32) {
-	clear(rec[f.nullAt:f.cols])
-	for j, p := range f.phys {
-		col, at := cols[j], f.at[j]
-		if col.Null(i) {
-			f.setNull(rec, j)
-			rec[at] = 0
-			if p == types.PhysWide {
-				rec[at+1] = 0
-			}
-			continue
-		}
-		switch p {
-		case types.PhysInt:
-			rec[at] = uint64(col.Int[i])
-		case types.PhysFloat:
-			rec[at] = math.Float64bits(col.Flt[i])
-		case types.PhysWide:
-			rec[at], rec[at+1] = uint64(col.Wide[i].Hi), col.Wide[i].Lo
-		case types.PhysStr:
-			rec[at] = c.text.put(col.Str[i])
-		default:
-			f.buf = types.AppendDatum(f.buf[:0], f.types[j], types.AnyDatum(col.Any[i]))
-			rec[at] = c.text.put(string(f.buf))
-		}
-	}
-}
-
-// emit appends the row's values to cols.
-func (f *rowForm) emit(c *chunk, rec []uint64, cols []*types.Column) {
-	for j, p := range f.phys {
-		col, at := cols[j], f.at[j]
-		if f.null(rec, j) {
-			col.AppendNull()
-			continue
-		}
-		switch p {
-		case types.PhysInt:
-			col.AppendInt(int64(rec[at]))
-		case types.PhysFloat:
-			col.AppendFloat(math.Float64frombits(rec[at]))
-		case types.PhysWide:
-			col.AppendWide(types.Int128{Hi: int64(rec[at]), Lo: rec[at+1]})
-		case types.PhysStr:
-			col.AppendStr(c.text.get(rec[at]))
-		default:
-			col.AppendAny(f.nestedAt(c, rec, j))
-		}
-	}
-}
-
-// nestedAt decodes a nested value, which this package encoded or checked when it was restored.
-func (f *rowForm) nestedAt(c *chunk, rec []uint64, j int) any {
-	d, _, err := types.DecodeDatum([]byte(c.text.get(rec[f.at[j]])), f.types[j])
-	if err != nil {
-		panic("state: nested value in a log: " + err.Error())
-	}
-	return d.A
-}
-
-// equal compares the row with row i of cols.
-func (f *rowForm) equal(c *chunk, rec []uint64, cols []*types.Column, i int32) bool {
-	for j := range f.phys {
-		if !f.equalAt(c, rec, j, cols[j], i) {
-			return false
-		}
-	}
-	return true
-}
-
-// equalAt compares column j of the row with row i of col.
-func (f *rowForm) equalAt(c *chunk, rec []uint64, j int, col *types.Column, i int32) bool {
-	at := f.at[j]
-	if null := f.null(rec, j); null || col.Null(i) {
-		return null && col.Null(i)
-	}
-	switch f.phys[j] {
-	case types.PhysInt:
-		return rec[at] == uint64(col.Int[i])
-	case types.PhysFloat:
-		return rec[at] == math.Float64bits(col.Flt[i])
-	case types.PhysWide:
-		return rec[at] == uint64(col.Wide[i].Hi) && rec[at+1] == col.Wide[i].Lo
-	case types.PhysStr:
-		return c.text.get(rec[at]) == col.Str[i]
-	}
-	f.buf = types.AppendDatum(f.buf[:0], f.types[j], types.AnyDatum(col.Any[i]))
-	return c.text.get(rec[at]) == string(f.buf)
+	return int64(n)
 }

@@ -10,6 +10,9 @@ import (
 // LogSpec is the form of a log's rows.
 type LogSpec struct {
 	Columns []types.Type
+	// Key names the columns, if any, of which the keys are made, as far as these are integers: where the words of a key are
+	// their values, rows do not keep the key.
+	Key []int
 	// Side is the number of mutable words beside every row: a matched flag, a count of associations.
 	Side int
 	// TTL is the time to live since the last write of a row (Append, Touch), in processing time; 0: for ever.
@@ -34,7 +37,7 @@ type Row uint64
 type Log struct {
 	desc    Descriptor
 	spec    LogSpec
-	form    *rowForm // of the rows to come
+	form    *rowForm
 	clock   *clock
 	first   int32      // key group
 	index   []rowIndex // by key group
@@ -60,7 +63,7 @@ const (
 
 // Log registers a log, and restores it if the Keyed was made to restore.
 func (k *Keyed) Log(d Descriptor, spec LogSpec) (*Log, error) {
-	l := &Log{desc: d, spec: spec, clock: k.clock, form: newRowForm(spec, unknownKey), next: noTime,
+	l := &Log{desc: d, spec: spec, clock: k.clock, form: newRowForm(spec), next: noTime,
 		first: k.groups.First, index: make([]rowIndex, k.groups.Len())}
 	l.desc.Kind, l.desc.Layout = "log", l.form.text()
 	l.snap.lay.cur, l.snap.lay.closed = 1, 2
@@ -75,25 +78,23 @@ func (l *Log) Len() int { return l.rows }
 
 // Append adds row i of cols, one column per column of the log, with its key and time (ms).
 func (l *Log) Append(k Key, time int64, cols []*types.Column, i int32) Row {
-	c := l.open(time, len(k.Words))
-	f, n, at := c.form, c.n, len(c.rows)
+	f := l.form
+	c, p, place := l.open(time, f.room(k.Words, cols, i))
+	if c.n == 0 {
+		c.setBase(cols, i)
+	}
+	c.took(f.pack(p, c.base, k.Words, cols, i))
+	n, at := c.n, len(c.rows)
 	c.rows = c.rows[:at+f.stride]
 	rec := c.rows[at : at+f.stride]
 	row := c.name(n)
 	tag := tagOf(k.Hash)
 	// The flags are 0: not written, as far as the side words go.
-	rec[rowHead] = uint64(tag) << 32
+	rec[rowHead] = uint64(tag)<<32 | place
+	clear(rec[rowFixed:])
 	if f.time >= 0 {
 		rec[f.time] = uint64(time)
 	}
-	if f.key == manyKeys {
-		rec[rowKey] = uint64(len(c.keys))<<32 | uint64(len(k.Words))
-		c.keys = append(c.keys, k.Words...)
-	} else {
-		copy(rec[rowKey:], k.Words)
-	}
-	f.store(c, rec, cols, i)
-	clear(rec[f.side:])
 	if l.spec.TTL > 0 {
 		rec[f.stamp] = uint64(l.clock.now)
 	}
@@ -114,37 +115,31 @@ func (l *Log) Append(k Key, time int64, cols []*types.Column, i int32) Row {
 	return row
 }
 
-// open gives the chunk that takes the next row, whose key has the given number of words.
-func (l *Log) open(time int64, words int) *chunk {
-	if l.form.key != words && l.form.key != manyKeys {
-		if l.form.key == unknownKey {
-			l.form = newRowForm(l.spec, words)
-		} else {
-			l.form = newRowForm(l.spec, manyKeys)
-		}
-		l.last = nil
+// open gives the chunk that takes the next row, and where it has so many bytes for it.
+func (l *Log) open(time int64, room int) (c *chunk, p []byte, place uint64) {
+	was := l.last
+	fits := was != nil && was.n < chunkRows &&
+		(l.spec.Span == 0 || was.n < 64 || max(was.max, time)-min(was.min, time) <= l.spec.Span)
+	if fits {
+		p, place, fits = was.place(room, fewPages)
 	}
-	c := l.last
-	if c != nil && l.spec.Span > 0 && c.n >= 64 && max(c.max, time)-min(c.min, time) > l.spec.Span {
-		c = nil
-	}
-	if c == nil || c.n == chunkRows {
+	if c = was; !fits {
 		if n := l.base + uint64(len(l.dir)); uint32(n<<chunkBits+chunkRows) == 0 {
 			l.dir = append(l.dir, nil) // the low half of its last row would be 0, see rowIndex
 		}
-		rows := 0
-		if c = l.last; c != nil {
-			rows = c.n // it will be like the one before
-		}
 		c = &chunk{number: l.base + uint64(len(l.dir)), form: l.form, stride: l.form.stride}
-		l.roomFor(c, rows)
+		if was != nil { // it will be like the one before
+			c.expect, c.usual = was.n, was.packed/was.n+1
+		}
+		l.roomFor(c, c.expect)
+		p, place, _ = c.place(room, fewPages)
 		l.dir = append(l.dir, c)
 		l.last = c
 	}
 	if len(c.rows)+c.stride > cap(c.rows) {
 		l.roomFor(c, 2*c.n)
 	}
-	return c
+	return c, p, place
 }
 
 // roomFor gives a chunk room for at least 16 rows.
@@ -242,28 +237,22 @@ func (l *Log) Time(r Row) int64 {
 }
 
 // Emit appends the columns of a row to as many columns of a batch, which the caller then counts with Push. Text is not
-// copied; it never changes.
+// copied; it never changes. Columns that are nil are left out.
 func (l *Log) Emit(r Row, cols []*types.Column) {
 	c, rec := l.row(r)
-	c.form.emit(c, rec, cols)
+	c.form.emit(c.packedRow(rec), c.base, cols)
 }
 
 // Equal reports whether the columns of a row are those of row i of cols: NULL equals NULL, floating values are equal
 // bit by bit.
 func (l *Log) Equal(r Row, cols []*types.Column, i int32) bool {
-	c, rec := l.row(r)
-	return c.form.equal(c, rec, cols, i)
+	return l.EqualIn(r, nil, cols, i)
 }
 
-// EqualIn is Equal for some of the columns.
+// EqualIn is Equal for some of the columns; nil stands for all.
 func (l *Log) EqualIn(r Row, of []int, cols []*types.Column, i int32) bool {
 	c, rec := l.row(r)
-	for _, j := range of {
-		if !c.form.equalAt(c, rec, j, cols[j], i) {
-			return false
-		}
-	}
-	return true
+	return c.form.equal(c.packedRow(rec), c.base, of, cols, i)
 }
 
 // Side gives the side words of a row, to read.

@@ -127,7 +127,7 @@ func (l *Log) trim() {
 // thin replaces a chunk by one with only those live rows that keep names; the others leave their chains.
 func (l *Log) thin(c *chunk, keep func(rec []uint64) bool) {
 	i := c.number - l.base
-	n := &chunk{number: c.number, form: c.form, stride: c.stride, nums: []uint16{}}
+	n := &chunk{number: c.number, form: c.form, stride: c.stride, base: c.base, usual: c.packed / c.n}
 	for j := range c.n {
 		rec := c.nth(j)
 		if l.snap.draining {
@@ -139,6 +139,13 @@ func (l *Log) thin(c *chunk, keep func(rec []uint64) bool) {
 			rec[rowHead] |= goneFlag
 		}
 	}
+	for j := range c.n {
+		if c.nth(j)[rowHead]&(deadFlag|goneFlag) == 0 {
+			n.expect++
+		}
+	}
+	n.rows, n.groups = allocWords(n.expect * n.stride)[:0], make([]uint16, 0, n.expect)
+	n.nums = make([]uint16, 0, n.expect)
 	for j := range c.n { // all links are settled now
 		if rec := c.nth(j); rec[rowHead]&(deadFlag|goneFlag) == 0 {
 			l.copyRow(n, c, j)
@@ -168,16 +175,11 @@ func (l *Log) copyRow(n, c *chunk, j int) {
 	at, f := len(n.rows), c.form
 	n.rows = append(n.rows, rec...)
 	to := n.rows[at : at+f.stride]
-	if f.key == manyKeys {
-		key := c.key(rec)
-		to[rowKey] = uint64(len(n.keys))<<32 | uint64(len(key))
-		n.keys = append(n.keys, key...)
-	}
-	for i, p := range f.phys {
-		if p >= textPhys && !f.null(rec, i) {
-			to[f.at[i]] = n.text.put(c.text.get(rec[f.at[i]]))
-		}
-	}
+	was := c.packedRow(rec)
+	size := f.end(was)
+	p, place, _ := n.place(size+packedSlack, maxPages)
+	n.took(copy(p, was[:size]))
+	to[rowHead] = rec[rowHead]&^(1<<32-1<<placeShift) | place
 	time := f.timeOf(rec)
 	if n.n == 0 {
 		n.min, n.max = time, time

@@ -6,7 +6,9 @@ import "runnel/types"
 type logFinder struct {
 	slots [findRows]uint64
 	none  uint64 // stays 0
-	warm  uint64
+	// The first byte of no row.
+	packed byte
+	warm   uint64
 }
 
 // FindRows is the number of keys that Newests takes at a time.
@@ -51,6 +53,8 @@ func (l *Log) Newests(k *types.Keys, groups []int32, from int, rows []Row) {
 // stage loads what a block of lookups will need, and leaves the slots that have the right tags.
 func (l *Log) stage(hashes []uint64, groups []int32) {
 	var at, end [findRows]*uint64 // on the stack: they hold nothing alive
+	var in [findRows]*chunk
+	var packed [findRows]*byte
 	f := &l.finder
 	slots := f.slots[:len(hashes)]
 	groups = groups[:len(hashes)]
@@ -77,12 +81,21 @@ func (l *Log) stage(hashes []uint64, groups []int32) {
 			continue
 		}
 		if c, rec := l.row(l.whole(uint32(s))); rec != nil {
-			at[i&(findRows-1)], end[i&(findRows-1)] = &rec[rowLinks], &rec[c.stride-1]
+			at[i&(findRows-1)], end[i&(findRows-1)], in[i&(findRows-1)] = &rec[rowHead], &rec[c.stride-1], c
 		}
 	}
 	var sum uint64
 	for i := range slots {
 		sum += *at[i&(findRows-1)] + *end[i&(findRows-1)]
+	}
+	for i := range slots {
+		packed[i&(findRows-1)] = &f.packed
+		if c := in[i&(findRows-1)]; c != nil {
+			packed[i&(findRows-1)] = &c.packedAt(*at[i&(findRows-1)])[0]
+		}
+	}
+	for i := range slots {
+		sum += uint64(*packed[i&(findRows-1)])
 	}
 	f.warm += sum // so that the loads are not optimised away
 }

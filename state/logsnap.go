@@ -3,8 +3,9 @@ package state
 // A log has two parts in a checkpoint. Rows never change: every chunk is written once, or in pieces while it fills. Side
 // words and deletions are a chain of base and deltas like that of a table, the records named by row.
 const (
-	partRows = 0
-	partSide = 1
+	partRows   = 0 // as they were written before rows were packed
+	partSide   = 1
+	partPacked = 2
 
 	maxPieces = 4 // a chunk of more pieces is written anew
 )
@@ -254,9 +255,17 @@ func (l *Log) drainChunk(w *blobWriter, budget int) (int, error) {
 		if h := rec[rowHead]; h&deadFlag != 0 && (h&markMask != s.lay.cur) {
 			continue // dead at the freeze
 		}
-		w.words = l.encodeRow(w.words[:0], c, s.at)
-		budget -= cost(w.words)
-		if err := w.record(int32(c.groups[s.at]), w.words); err != nil {
+		if w.records == 0 {
+			w.words = c.encodeBase(w.words[:0])
+			if err := w.recordAll(w.words); err != nil {
+				return 0, err
+			}
+		}
+		packed := c.packedRow(rec)
+		packed = packed[:c.form.end(packed)]
+		w.words = l.encodeHead(w.words[:0], c, s.at, len(packed))
+		budget -= cost(w.words) + len(packed)/8
+		if err := w.packedRecord(int32(c.groups[s.at]), w.words, packed); err != nil {
 			return 0, err
 		}
 	}
@@ -285,41 +294,57 @@ func (l *Log) beginChunk(w *blobWriter, c *chunk, n int) (from int) {
 	if !save.whole {
 		from = save.rows
 	}
-	w.begin(nameSum(l.desc.Name), partRows, l.flags(), func(r BlobRef) { save.open = append(save.open, r) },
-		(8*(c.stride+2)+c.text.live/c.n)*(n-from))
+	w.begin(nameSum(l.desc.Name), partPacked, l.flags(), func(r BlobRef) { save.open = append(save.open, r) },
+		(8*(c.stride+1)+c.packed/c.n)*(n-from))
 	return from
 }
 
-// encodeRow appends the record of a row: its name, the head of its key and the key as the chunk has them, time if there is one, NULL
-// bits, the words of the columns with length plus one in the place of a text, the stamp, and the texts, padded.
-func (l *Log) encodeRow(dst []uint64, c *chunk, i int) []uint64 {
-	rec, f := c.nth(i), c.form
-	key := c.key(rec)
-	dst = append(dst, uint64(c.name(i)), rec[rowHead]>>32<<32|uint64(c.groups[i])<<16|min(uint64(len(key)), longRow))
-	if len(key) >= longRow {
-		dst = append(dst, uint64(len(key)))
+// Records of packed rows. In front of those of a chunk stands what they are packed against:
+//
+//	word     the number of words that follow
+//	chunk    its number
+//	keys     how many key columns are packed first
+//	columns  two words for each, as they are packed: its number, and the base
+//
+// A row is a word, its time if the log has times, its stamp if rows have a time to live, and the packed values, padded. The word is
+// the low half of the row's name, the key group (16 bits), and the length of what is packed (16 bits, never 0; longRow:
+// it stands in the next word).
+
+// encodeBase appends the record in front of the rows of a chunk.
+func (c *chunk) encodeBase(dst []uint64) []uint64 {
+	f := c.form
+	dst = append(dst, uint64(2+2*len(f.order)), c.number, uint64(len(f.key)))
+	for _, j := range f.order {
+		dst = append(dst, uint64(j), uint64(c.base[j]))
 	}
-	dst = append(dst, key...)
+	return dst
+}
+
+// encodeHead appends what stands in front of the packed values of the row at index i.
+func (l *Log) encodeHead(dst []uint64, c *chunk, i, size int) []uint64 {
+	rec, f := c.nth(i), c.form
+	dst = append(dst, uint64(uint32(c.name(i)))|uint64(c.groups[i])<<32|uint64(min(size, longRow))<<48)
+	if size >= longRow {
+		dst = append(dst, uint64(size))
+	}
 	if f.time >= 0 {
 		dst = append(dst, rec[f.time])
 	}
-	if f.nulls == 0 {
-		dst = append(dst, rec[rowHead]>>nullShift&(1<<headNulls-1))
-	}
-	dst = append(dst, rec[f.nullAt:f.cols]...)
-	first := len(dst) - f.cols
-	dst = append(dst, rec[f.cols:f.side]...)
 	if l.spec.TTL > 0 {
 		dst = append(dst, rec[f.stamp])
 	}
-	for j, p := range f.phys {
-		if p >= textPhys && !f.null(rec, j) {
-			text := c.text.get(rec[f.at[j]])
-			dst[first+f.at[j]] = uint64(len(text)) + 1
-			dst = appendPadded(dst, text)
-		}
-	}
 	return dst
+}
+
+// packedRecord adds the record of a packed row.
+func (w *blobWriter) packedRecord(group int32, head []uint64, row []byte) error {
+	padded := (len(row) + 7) &^ 7
+	if err := w.fit(8*len(head) + padded); err != nil {
+		return err
+	}
+	w.buf = append(appendWords(w.buf, head), row...)
+	w.buf = append(w.buf, make([]byte, padded-len(row))...)
+	return w.count(group)
 }
 
 // nextSide appends the next record of side words with its key group in front.
