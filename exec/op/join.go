@@ -43,6 +43,7 @@ type Join struct {
 	cond   expr.Filter
 	cand   *types.Batch // pairs of one row that wait for the condition
 	passed []int32
+	ahead  joinAhead
 	rows   []state.Row // matches of the current row, oldest first
 	out    output
 
@@ -101,6 +102,7 @@ func (j *Join) Open(ctx *Context) error {
 			return fmt.Errorf("join condition %s: %w", j.spec.Cond, err)
 		}
 		j.cand = types.NewBatch(j.fields)
+		j.ahead = newJoinAhead(j.spec.Cond, j.fields)
 	}
 	out := j.fields
 	if k == Semi || k == Anti {
@@ -111,7 +113,7 @@ func (j *Join) Open(ctx *Context) error {
 }
 
 func (s *regularSide) open(ctx *Context, name string) error {
-	spec := state.LogSpec{TTL: s.TTL, Timeless: true}
+	spec := state.LogSpec{TTL: s.TTL, Timeless: true, Key: s.Keys}
 	for _, f := range s.Fields {
 		spec.Columns = append(spec.Columns, f.Type)
 	}
@@ -145,14 +147,26 @@ func (j *Join) sweep() {
 func (j *Join) apply(input int, b *types.Batch) error {
 	my, other := j.sides[input], j.sides[1-input]
 	j.stage(my, other, b)
-	for k, i := range b.Live() {
-		r := joinRow{b: b, i: i, kind: b.Kind(i), key: my.keys.at(k)}
-		if err := j.match(my, other, &r); err != nil {
-			return err
+	live := b.Live()
+	for from := 0; from < len(live); {
+		n := len(live) - from
+		known := false
+		if j.cond != nil {
+			n, known = j.lookAhead(my, other, b, from)
 		}
-		if err := j.meet(my, other, &r); err != nil {
-			return err
+		for k := from; k < from+n; k++ {
+			i := live[k]
+			r := joinRow{b: b, i: i, kind: b.Kind(i), key: my.keys.at(k)}
+			if known {
+				r.nullKey, j.rows = my.nullKey(b, i), j.ahead.of(k-from)
+			} else if err := j.match(my, other, &r); err != nil {
+				return err
+			}
+			if err := j.meet(my, other, &r); err != nil {
+				return err
+			}
 		}
+		from += n
 	}
 	return nil
 }
@@ -184,19 +198,33 @@ type joinRow struct {
 	nullKey bool
 }
 
+// nullKey reports whether row i of b has a NULL in its key that equals nothing.
+func (s *regularSide) nullKey(b *types.Batch, i int32) bool {
+	for _, c := range s.strict {
+		if b.Cols[c].Null(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// candidates appends the kept rows of a key, oldest first.
+func (s *regularSide) candidates(dst []state.Row, key state.Key) []state.Row {
+	from := len(dst)
+	for x := s.log.Newest(key); x != 0; x = s.log.Prev(x) {
+		dst = append(dst, x)
+	}
+	slices.Reverse(dst[from:])
+	return dst
+}
+
 // match puts the partners of a row into j.rows, in order of arrival.
 func (j *Join) match(my, other *regularSide, r *joinRow) error {
 	j.rows = j.rows[:0]
-	for _, c := range my.strict {
-		if r.b.Cols[c].Null(r.i) {
-			r.nullKey = true
-			return nil
-		}
+	if r.nullKey = my.nullKey(r.b, r.i); r.nullKey {
+		return nil
 	}
-	for x := other.log.Newest(r.key); x != 0; x = other.log.Prev(x) {
-		j.rows = append(j.rows, x)
-	}
-	slices.Reverse(j.rows)
+	j.rows = other.candidates(j.rows, r.key)
 	if j.cond == nil || len(j.rows) == 0 {
 		return nil
 	}
