@@ -208,9 +208,13 @@ func (c *Collection) addLoose(owner Ref, id uint64, elem []uint64, tag uint32) R
 	if ok {
 		return Ref(o + 1)
 	}
-	key := append(append(m.lay.scratch[:0], id), elem...)
-	m.lay.scratch = key
-	o = m.appendRecord(key, tag, c.up.group(uint32(owner)-1))
+	group := c.up.group(uint32(owner) - 1)
+	if len(elem) == 1 {
+		o = m.appendRecord([]uint64{id, elem[0]}, tag, group)
+	} else {
+		m.lay.scratch = append(append(m.lay.scratch[:0], id), elem...)
+		o = m.appendRecord(m.lay.scratch, tag, group)
+	}
 	m.slots[slot] = uint64(tag)<<32 | uint64(o+1)
 	m.n++
 	m.lay.live++

@@ -311,10 +311,19 @@ func (r *groupRuns) markElems(d *distinctSet, b *types.Batch, at int) {
 	marks := e.marks[:len(r.run.Rows)]
 	clear(marks)
 	for bit, filter := range d.filters {
-		for k, i := range r.run.Rows {
-			if filter < 0 || isTrue(b.Cols[filter], i) {
+		if filter < 0 {
+			for k := range marks {
 				marks[k] |= 1 << bit
 			}
+			continue
+		}
+		c := b.Cols[filter]
+		for k, i := range r.run.Rows { // whether a row passes is anybody's guess: no branch depends on it
+			pass := uint64(c.Int[i]) & 1
+			if c.Valid != nil {
+				pass &= c.Valid[i>>6] >> (i & 63)
+			}
+			marks[k] |= pass << bit
 		}
 	}
 	e.n = 0

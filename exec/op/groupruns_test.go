@@ -42,6 +42,33 @@ func TestGroupRuns(t *testing.T) {
 	}
 }
 
+// TestGroupRunsFilters has more filters over one DISTINCT set than there are bits for a run, and then as many.
+func TestGroupRunsFilters(t *testing.T) {
+	for _, n := range []int{maxFilters, maxFilters + 1} {
+		in, calls := "k int, v int", []string{"COUNT DISTINCT v"}
+		for i := range n - 1 {
+			in += fmt.Sprintf(", b%d bool", i)
+			calls = append(calls, fmt.Sprintf("COUNT DISTINCT v FILTER b%d", i))
+		}
+		r, g := aggRig(t, in, 1, calls...)
+		rnd := rand.New(rand.NewPCG(7, 8))
+		var lines []string
+		for range 500 {
+			line := fmt.Sprintf("+I %d %d", rnd.IntN(5), rnd.IntN(30))
+			for range n - 1 {
+				line += fmt.Sprintf(" %t", rnd.IntN(4) == 0)
+			}
+			lines = append(lines, line)
+		}
+		steps := parseTrace(t, strings.Join(lines, "\n"))
+		g.Retract = true
+		r.record(t, steps)
+		g.Retract = false
+		r.playBatched(t, steps)
+		r.play(t, steps[:100], func(k int) int { return (k % 7) / 6 }, 1)
+	}
+}
+
 // A row that fails in the middle of a run ends the job behind what the rows before it give, whatever accumulators stand
 // before and behind the one that fails.
 func TestGroupRunsError(t *testing.T) {
