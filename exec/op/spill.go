@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sort"
 
 	"runnel/types"
 )
@@ -27,7 +28,7 @@ type SpillFile interface {
 const spillBlock = 64 << 10
 
 // spillSpace is where one operator puts rows: in memory as far as its Spill allows, then in one temporary file. Space in
-// the file is not used twice.
+// the file is used again when all runs have been dropped.
 type spillSpace struct {
 	Spill
 	ctx     context.Context // ends reading
@@ -109,14 +110,16 @@ type rowRun struct {
 	blocks []rowBlock
 	open   []byte
 	rows   int
+	closed int // rows in blocks
 	bytes  int64
 }
 
 // rowBlock is whole rows, one behind the other.
 type rowBlock struct {
-	mem []byte // nil: in the file
-	at  int64
-	n   int
+	mem   []byte // nil: in the file
+	at    int64
+	n     int
+	first int // number of its first row in the run
 }
 
 // newRun makes an empty run of rows that the codec encodes.
@@ -143,7 +146,8 @@ func (r *rowRun) cut() error {
 	if len(r.open) == 0 {
 		return nil
 	}
-	r.blocks = append(r.blocks, rowBlock{mem: r.open, n: len(r.open)})
+	r.blocks = append(r.blocks, rowBlock{mem: r.open, n: len(r.open), first: r.closed})
+	r.closed = r.rows
 	r.space.used += int64(len(r.open))
 	r.open = make([]byte, 0, cap(r.open))
 	if r.space.over(r.space.used) {
@@ -174,8 +178,11 @@ func (r *rowRun) drop() {
 	for _, b := range r.blocks {
 		r.space.used -= int64(len(b.mem))
 	}
-	r.blocks, r.open, r.rows, r.bytes = nil, nil, 0, 0
+	r.blocks, r.open, r.rows, r.closed, r.bytes = nil, nil, 0, 0, 0
 	r.space.runs = slices.DeleteFunc(r.space.runs, func(x *rowRun) bool { return x == r })
+	if len(r.space.runs) == 0 {
+		r.space.end = 0
+	}
 }
 
 // runReader reads a run from its front.
@@ -200,6 +207,22 @@ func (r *runReader) read(cols []*types.Column, max int) (int, error) {
 		}
 	}
 	return n, nil
+}
+
+// seek goes to the block that holds a row of a complete run, and gives the number of its first row.
+func (r *runReader) seek(row int) int {
+	r.rest = nil
+	r.next = sort.Search(len(r.run.blocks), func(i int) bool { return r.run.blocks[i].first > row }) - 1
+	return r.run.blocks[r.next].first
+}
+
+// readBlock appends the rows of the next block to cols and gives their number.
+func (r *runReader) readBlock(cols []*types.Column) (int, error) {
+	to := r.run.rows
+	if r.next+1 < len(r.run.blocks) {
+		to = r.run.blocks[r.next+1].first
+	}
+	return r.read(cols, to-r.run.blocks[r.next].first)
 }
 
 // ended reports whether all has been read.
