@@ -58,7 +58,7 @@ func newOperator(s *opSpec) (op.Operator, error) {
 			Retract: updates(in()),
 		}
 		if n.Early == nil && n.Late == nil { // each result once, at its window's end
-			return inTime(s, op.NewWindowAggregate(spec), n.Window.Column, n.Window.Rowtime), nil
+			return inTime(s, func() op.Operator { return op.NewWindowAggregate(spec) }, n.Keys, n.Window.Column, n.Window.Rowtime), nil
 		}
 		return op.NewFiringAggregate(spec, op.Firing{
 			Early: n.Early, Late: n.Late, Lateness: n.Lateness, UpdateBefore: n.Mode.Has(types.UpdateBefore),
@@ -98,11 +98,12 @@ func newOperator(s *opSpec) (op.Operator, error) {
 		}), nil
 	case *plan.Match:
 		rowtime := in().Fields[n.Order[0].Column].Type.Attr != types.Proctime
-		return inTime(s, op.NewMatch(op.Matching{
+		spec := op.Matching{
 			In: in().Fields, Out: n.Fields, Keys: n.Keys, Order: sortKeys(n.Order), Variables: n.Variables, Columns: n.Columns,
 			Rowtime:  rowtime,
 			Measures: n.Measures, Skip: n.Skip, SkipTo: n.SkipTo, SkipName: n.SkipName, Within: n.Within,
-		}), n.Order[0].Column, rowtime), nil
+		}
+		return inTime(s, func() op.Operator { return op.NewMatch(spec) }, n.Keys, n.Order[0].Column, rowtime), nil
 	case *plan.TemporalSort:
 		return op.NewTemporalSort(in().Fields, sortKeys(n.Keys)), nil
 	case *plan.OverAggregate:
@@ -168,11 +169,11 @@ func newOperator(s *opSpec) (op.Operator, error) {
 }
 
 // inTime puts the rows of batch mode in order in front of an operator that works by event time.
-func inTime(s *opSpec, o op.Operator, column int, rowtime bool) op.Operator {
+func inTime(s *opSpec, make func() op.Operator, keys []int, column int, rowtime bool) op.Operator {
 	if !s.batch || !rowtime {
-		return o
+		return make()
 	}
-	return op.NewInTime(o, s.node.Base().Inputs[0].Base().Fields, column)
+	return op.NewInTime(make, s.node.Base().Inputs[0].Base().Fields, keys, column)
 }
 
 // Runs tells why a node cannot be run, nil if it can. The planner refuses plans with such nodes.

@@ -16,7 +16,8 @@ const defaultMemory = 256 << 20
 // holdsRows reports whether an operator keeps its input, or groups of it, until that ends.
 func holdsRows(s *opSpec) bool {
 	switch s.node.(type) {
-	case *plan.Sort, *plan.SortLimit, *plan.Rank, *plan.OverAggregate, *plan.GroupAggregate, *plan.Join:
+	case *plan.Sort, *plan.SortLimit, *plan.Rank, *plan.OverAggregate, *plan.GroupAggregate, *plan.Join,
+		*plan.GroupWindowAggregate, *plan.Match:
 		return s.batch
 	}
 	return false

@@ -180,21 +180,13 @@ func TestSpill(t *testing.T) {
 	}
 }
 
-// Windows and patterns of batch mode see the rows in the order of their times, on disk or not.
+// Windows and patterns of batch mode see the rows of each key in the order of their times, on disk or not, and keys that are
+// many times as large as the memory.
 func TestInTimeSpill(t *testing.T) {
-	_, w := windowRig(t, "k string, v int, ts rowtime", 1, Window{Kind: Hop, Size: 10_000, Slide: 5000}, "COUNT", "SUM v")
+	_, w := windowRig(t, "k string, v int, ts rowtime", 1, Window{Kind: Hop, Size: 10_000, Slide: 5000}, "COUNT", "SUM v", "COUNT DISTINCT v")
 	_, m := matchRig(t, "rowtime", 0, matchVar(t, "LOW", 1, 1, 0, 250), matchVar(t, "HIGH", 1, -1, 250, 500), matchVar(t, "END", 1, 1, 0, 250))
 	session := *w
 	session.Window = Window{Kind: Session, Column: 2, Size: 3000, Rowtime: true}
-	var in []*types.Batch
-	seed := random(5)
-	for range 20 {
-		b := types.NewBatch(w.In)
-		for range types.BatchRows {
-			appendWords(t, b, types.Insert, []string{fmt.Sprint("key-", seed.next(50)), fmt.Sprint(seed.next(500)), fmt.Sprint(seed.next(1 << 40))})
-		}
-		in = append(in, b)
-	}
 	for _, c := range []struct {
 		name string
 		make func() Operator
@@ -203,18 +195,59 @@ func TestInTimeSpill(t *testing.T) {
 		{"session", func() Operator { return NewWindowAggregate(session) }},
 		{"match", func() Operator { return NewMatch(*m) }},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			inTime := func() Operator { return NewInTime(c.make(), w.In, 2) }
-			want, none := spilling(t, atEnd{c.make()}, [][]*types.Batch{in}, 0)
-			kept, _ := spilling(t, inTime(), [][]*types.Batch{in}, 0)
-			got, spilled := spilling(t, inTime(), [][]*types.Batch{in}, 64<<10)
-			if none != 0 || spilled == 0 || len(want) < 1000 {
-				t.Errorf("%d late rows, %d bytes on disk, %d rows", none, spilled, len(want))
-			}
-			if !maps.Equal(bagOf(got), bagOf(want)) || !maps.Equal(bagOf(kept), bagOf(want)) {
-				t.Errorf("%d rows with disk, %d without, %d in another order, not the same", len(got), len(kept), len(want))
-			}
-		})
+		for _, keys := range []int{2000, 2} {
+			t.Run(fmt.Sprint(c.name, " of ", keys, " keys"), func(t *testing.T) {
+				var in []*types.Batch
+				seed := random(5)
+				for range 64 {
+					b := types.NewBatch(w.In)
+					for range types.BatchRows {
+						words := []string{fmt.Sprint("key-", seed.next(keys)), fmt.Sprint(seed.next(500)), fmt.Sprint(seed.next(1 << 26))}
+						appendWords(t, b, types.Insert, words)
+					}
+					in = append(in, b)
+				}
+				inTime := func() Operator { return NewInTime(c.make, w.In, []int{0}, 2) }
+				want, none := spilling(t, atEnd{c.make()}, [][]*types.Batch{in}, 0)
+				kept, _ := spilling(t, inTime(), [][]*types.Batch{in}, 0)
+				got, spilled := spilling(t, inTime(), [][]*types.Batch{in}, 1800<<10)
+				if none != 0 || spilled == 0 || len(want) < 1000 {
+					t.Errorf("%d late rows, %d bytes on disk, %d rows", none, spilled, len(want))
+				}
+				if !maps.Equal(bagOf(got), bagOf(want)) || !maps.Equal(bagOf(kept), bagOf(want)) {
+					t.Errorf("%d rows with disk, %d without, %d in another order, not the same", len(got), len(kept), len(want))
+				}
+			})
+		}
+	}
+}
+
+// What is open of one key and does not fit into memory is refused, with the option that helps.
+func TestInTimeTooLarge(t *testing.T) {
+	_, w := windowRig(t, "k string, v int, ts rowtime", 1, Window{Kind: Tumble, Size: 1 << 30}, "COUNT DISTINCT v")
+	dir := t.TempDir()
+	ctx := &Context{Ctx: context.Background(), Name: "GroupWindowAggregate[3]", Out: &gathered{}, Of: 1,
+		Env: &expr.Env{Zone: time.UTC, Now: time.Now, Batch: true}, MaxParallelism: 128,
+		Counter: func(string) *Counter { return new(Counter) }, Now: time.Now, WakeAt: func(int64) {},
+		Spill: Spill{Memory: 96 << 10, Create: func() (SpillFile, error) { return os.CreateTemp(dir, "") }}}
+	o := NewInTime(func() Operator { return NewWindowAggregate(*w) }, w.In, []int{0}, 2)
+	if err := o.Open(ctx); err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	b := types.NewBatch(w.In)
+	for at := range 20 {
+		for i := range types.BatchRows {
+			appendWords(t, b, types.Insert, []string{"a", fmt.Sprint(at*types.BatchRows + i), "1000"})
+		}
+		if err := o.Process(0, b); err != nil {
+			t.Fatal(err)
+		}
+		b.Reset()
+	}
+	err := o.EndInput(0)
+	if err == nil || !strings.Contains(err.Error(), "GroupWindowAggregate[3]: what is open of one key") {
+		t.Error(err)
 	}
 }
 
