@@ -116,7 +116,8 @@ func newOperator(s *opSpec) (op.Operator, error) {
 		}
 		return op.NewBatchOver(op.BatchOvering{
 			In: in().Fields, Out: n.Fields, Keys: n.Keys, Order: sortKeys(n.Order), Rows: n.Frame.Rows, Before: n.Frame.Before,
-			After: n.Frame.After, Ahead: n.Frame.Ahead, Short: n.Frame.Short, Aggs: n.Aggs,
+			After: n.Frame.After, BeforeBy: op.Distance(n.Frame.BeforeBy), AfterBy: op.Distance(n.Frame.AfterBy),
+			Ahead: n.Frame.Ahead, Short: n.Frame.Short, Aggs: n.Aggs,
 		}), nil
 	case *plan.TemporalJoin:
 		return op.NewTemporalJoin(op.TemporalJoining{

@@ -199,29 +199,32 @@ func timeText(rowtime bool) string {
 }
 
 func frameText(f Frame) string {
-	word, bound := " RANG", func(n int64) string { return spanText(millis(n)) }
+	word, bound := " RANG", func(n int64, _ Distance) string { return spanText(millis(n)) }
 	if f.Rows {
 		word = " ROWS"
 	}
-	if f.Rows || f.Number {
-		bound = func(n int64) string { return fmt.Sprint(n) }
+	switch {
+	case f.Rows:
+		bound = func(n int64, _ Distance) string { return fmt.Sprint(n) }
+	case f.Number:
+		bound = func(_ int64, by Distance) string { return string(types.AppendDecimal(nil, by.Unscaled, by.Scale)) }
 	}
 	lower, upper := "CURRENT ROW", "CURRENT ROW"
 	switch {
 	case f.Before < 0:
 		lower = "UNBOUNDED PRECEDING"
 	case f.Ahead:
-		lower = bound(f.Before) + " FOLLOWING"
+		lower = bound(f.Before, f.BeforeBy) + " FOLLOWING"
 	case f.Before > 0:
-		lower = bound(f.Before) + " PRECEDING"
+		lower = bound(f.Before, f.BeforeBy) + " PRECEDING"
 	}
 	switch {
 	case f.After < 0:
 		upper = "UNBOUNDED FOLLOWING"
 	case f.Short:
-		upper = bound(f.After) + " PRECEDING"
+		upper = bound(f.After, f.AfterBy) + " PRECEDING"
 	case f.After > 0:
-		upper = bound(f.After) + " FOLLOWING"
+		upper = bound(f.After, f.AfterBy) + " FOLLOWING"
 	}
 	return word + " BETWEEN " + lower + " AND " + upper
 }

@@ -407,10 +407,18 @@ type OverAggregate struct {
 type Frame struct {
 	Rows   bool // counted in rows, else by the distance of the order's column
 	Number bool // which is a number, not a time
-	// Before and After are how far the frame reaches: rows, or milliseconds for an order by time; -1 for all.
-	Before, After int64
+	// Before and After are how far the frame reaches: rows, or milliseconds for an order by time; -1 for all. For a number
+	// BeforeBy and AfterBy tell, and these are 0 or 1 with them.
+	Before, After     int64
+	BeforeBy, AfterBy Distance
 	// Ahead: the frame begins behind the current row, by Before. Short: it ends in front of it, by After. Batch mode only.
 	Ahead, Short bool
+}
+
+// Distance is how far numbers may lie apart: Unscaled * 10^-Scale, not negative.
+type Distance struct {
+	Unscaled types.Int128
+	Scale    int
 }
 
 // RowFunc is a function that gives rows for a row.

@@ -595,11 +595,11 @@ func (b *selecting) ttl() time.Duration {
 	return b.env.ttl[b.sc.tables[0].alias]
 }
 
-// renumber puts an expression over other columns and takes their names and types; columns of outer queries stay.
+// renumber puts an expression over other columns and takes their names; columns of outer queries and OVER calls stay.
 func renumber(e expr.Expr, fields []types.Field, f func(int) int) expr.Expr {
 	return expr.Rewrite(e, func(x expr.Expr) expr.Expr {
 		c, ok := x.(*expr.Col)
-		if !ok || c.Index >= outerBase {
+		if !ok || c.Index >= overBase {
 			return x
 		}
 		i := f(c.Index)

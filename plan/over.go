@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"runnel/catalog"
 	"runnel/expr"
@@ -222,7 +223,7 @@ func (o *overing) window(k *overCall, w *sql.WindowSpec) error {
 func (o *overing) frame(k *overCall, f *sql.Frame) error {
 	k.frame.Rows = !f.Range
 	var err error
-	if k.frame.Before, k.frame.Ahead, err = o.bound(k, f.Lower, true); err != nil {
+	if k.frame.Before, k.frame.BeforeBy, k.frame.Ahead, err = o.bound(k, f.Lower, true); err != nil {
 		return err
 	}
 	k.frame.After = 0
@@ -238,58 +239,79 @@ func (o *overing) frame(k *overCall, f *sql.Frame) error {
 	case lower == sql.Following && upper == sql.Preceding:
 		return refuse(nameError, f.Upper, "Upper frame boundary cannot be PRECEDING when lower boundary is FOLLOWING")
 	}
-	k.frame.After, k.frame.Short, err = o.bound(k, f.Upper, false)
+	k.frame.After, k.frame.AfterBy, k.frame.Short, err = o.bound(k, f.Upper, false)
 	return err
 }
 
-// bound gives how far a bound of a frame lies before (or after) the current row; -1 for unbounded. other: it lies on the other
-// side.
-func (o *overing) bound(k *overCall, b *sql.FrameBound, before bool) (n int64, other bool, err error) {
+// bound gives how far a bound of a frame lies before (or after) the current row, as Frame has it; -1 for unbounded. other:
+// it lies on the other side.
+func (o *overing) bound(k *overCall, b *sql.FrameBound, before bool) (n int64, by Distance, other bool, err error) {
 	switch b.Kind {
 	case sql.CurrentRow:
-		return 0, false, nil
+		return 0, by, false, nil
 	case sql.UnboundedPreceding, sql.UnboundedFollowing:
 		switch {
 		case (b.Kind == sql.UnboundedPreceding) == before:
-			return -1, false, nil
+			return -1, by, false, nil
 		case before:
-			return 0, false, refuse(nameError, b, "UNBOUNDED FOLLOWING cannot be specified for the lower frame boundary")
+			return 0, by, false, refuse(nameError, b, "UNBOUNDED FOLLOWING cannot be specified for the lower frame boundary")
 		}
-		return 0, false, refuse(nameError, b, "UNBOUNDED PRECEDING cannot be specified for the upper frame boundary")
+		return 0, by, false, refuse(nameError, b, "UNBOUNDED PRECEDING cannot be specified for the upper frame boundary")
 	}
-	if n, err = o.offset(k, b); err != nil {
-		return 0, false, err
+	if n, by, err = o.offset(k, b); err != nil {
+		return 0, by, false, err
 	}
 	other = (b.Kind == sql.Preceding) != before && n > 0
 	if other && !o.b.p.batch {
-		return 0, false, refuse(tableError, b, "OVER RANGE FOLLOWING windows are not supported yet.")
+		return 0, by, false, refuse(tableError, b, "OVER RANGE FOLLOWING windows are not supported yet.")
 	}
-	return n, other, nil
+	return n, by, other, nil
 }
 
-func (o *overing) offset(k *overCall, b *sql.FrameBound) (int64, error) {
+// offset reads the amount of a bound: a number of rows, a distance between numbers or between times.
+func (o *overing) offset(k *overCall, b *sql.FrameBound) (int64, Distance, error) {
 	lit, ok := b.Expr.(*sql.Literal)
-	whole := ok && lit.Kind == sql.IntegerLit
-	if !k.frame.Rows && len(k.order) == 1 {
-		t := k.order[0].expr.Type()
-		switch {
-		case t.Phys() == types.PhysWide && t.Kind == types.Decimal:
-			return 0, unsupported(b, "RANGE over a DECIMAL of more than 18 digits is")
-		case t.IsNumeric() && !whole:
-			return 0, refuse(nameError, b, "RANGE over an order by %s wants a whole number", t.Name())
-		case t.IsNumeric():
-			k.frame.Number = true
-		}
-	}
-	if k.frame.Rows || k.frame.Number {
-		if whole {
+	number := ok && lit.Kind >= sql.IntegerLit && lit.Kind <= sql.DoubleLit
+	switch {
+	case k.frame.Rows:
+		if number && lit.Kind == sql.IntegerLit {
 			if n, err := strconv.ParseInt(lit.Text, 10, 64); err == nil {
-				return n, nil
+				return n, Distance{}, nil
 			}
 		}
-		return 0, refuse(nameError, b, "ROWS wants a whole number of rows")
+		return 0, Distance{}, refuse(nameError, b, "ROWS value must be a non-negative integral constant")
+	case len(k.order) == 0:
+		return 0, Distance{}, refuse(nameError, b, "Window specification must contain an ORDER BY clause")
+	case len(k.order) > 1:
+		return 0, Distance{}, refuse(nameError, b, "RANGE clause cannot be used with compound ORDER BY clause")
 	}
-	return o.b.p.constantMillis(b.Expr, "RANGE")
+	switch t := k.order[0].expr.Type(); {
+	case t.IsNumeric() != number && (t.IsNumeric() || t.IsTemporal()):
+		return 0, Distance{}, refuse(nameError, b, "Data Type mismatch between ORDER BY and RANGE clause")
+	case t.IsTemporal():
+		n, err := o.b.p.constantMillis(b.Expr, "RANGE")
+		return n, Distance{}, err
+	case !t.IsNumeric():
+		return 0, Distance{}, refuse(nameError, b, "Data type of ORDER BY prohibits use of RANGE clause")
+	}
+	k.frame.Number = true
+	by := Distance{Scale: digitsBehind(lit.Text)}
+	var status types.DecimalStatus
+	if by.Unscaled, status = types.ParseDecimal(lit.Text, types.MaxDecimal, by.Scale); status != types.DecimalOK {
+		return 0, by, refuse(nameError, b, "%s has more than %d digits", lit.Text, types.MaxDecimal)
+	}
+	if by.Unscaled.Sign() == 0 {
+		return 0, Distance{}, nil
+	}
+	return 1, by, nil
+}
+
+// digitsBehind counts the digits that a number has behind its point, without the zeros at its end.
+func digitsBehind(text string) int {
+	digits, exponent, _ := strings.Cut(strings.ToUpper(text), "E")
+	_, fraction, _ := strings.Cut(digits, ".")
+	shift, _ := strconv.Atoi(exponent)
+	return min(max(len(strings.TrimRight(fraction, "0"))-shift, 0), types.MaxDecimal)
 }
 
 // seal builds what the calls stand on and puts the select list over it.
@@ -331,12 +353,14 @@ func (o *overing) seal(s *selected) error {
 			"please re-check the over window statement.")
 	}
 	over := func(e expr.Expr) expr.Expr {
-		return renumber(remap(e), fieldsIn(node), func(i int) int {
-			if i >= overBase {
-				p := place[i-overBase]
-				return first[p[0]] + p[1]
+		return expr.Rewrite(remap(e), func(x expr.Expr) expr.Expr {
+			c, ok := x.(*expr.Col)
+			if !ok || c.Index < overBase || c.Index >= outerBase {
+				return x
 			}
-			return i
+			p := place[c.Index-overBase]
+			i := first[p[0]] + p[1]
+			return &expr.Col{Index: i, Name: fieldsIn(node)[i].Name, T: c.T}
 		})
 	}
 	s.in = node

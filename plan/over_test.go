@@ -32,9 +32,12 @@ func TestFramesAside(t *testing.T) {
 		{"ts", "ROWS BETWEEN 1 FOLLOWING AND CURRENT ROW", "Upper frame boundary cannot be CURRENT ROW when lower boundary is FOLLOWING"},
 		{"ts", "ROWS BETWEEN CURRENT ROW AND 1 PRECEDING", "Upper frame boundary cannot be PRECEDING when lower boundary is CURRENT ROW"},
 		{"ts", "ROWS BETWEEN 1 PRECEDING AND UNBOUNDED PRECEDING", "UNBOUNDED PRECEDING cannot be specified for the upper frame boundary"},
-		{"v", "RANGE BETWEEN 1.5 PRECEDING AND CURRENT ROW", "RANGE over an order by INT wants a whole number"},
-		{"d", "RANGE BETWEEN 1 PRECEDING AND CURRENT ROW", "RANGE over a DECIMAL of more than 18 digits is not supported"},
-		{"v", "ROWS BETWEEN v PRECEDING AND CURRENT ROW", "ROWS wants a whole number of rows"},
+		{"v", "RANGE BETWEEN 1.5 PRECEDING AND CURRENT ROW", " RANG BETWEEN 1.5 PRECEDING AND CURRENT ROW"},
+		{"d", "RANGE BETWEEN 0.250 PRECEDING AND 2.0 FOLLOWING", " RANG BETWEEN 0.25 PRECEDING AND 2 FOLLOWING"},
+		{"d", "RANGE BETWEEN 0.0 PRECEDING AND 25E-1 FOLLOWING", " RANG BETWEEN CURRENT ROW AND 2.5 FOLLOWING"},
+		{"d", "RANGE BETWEEN INTERVAL '1' DAY PRECEDING AND CURRENT ROW", "Data Type mismatch between ORDER BY and RANGE clause"},
+		{"v", "ROWS BETWEEN v PRECEDING AND CURRENT ROW", "ROWS value must be a non-negative integral constant"},
+		{"v", "ROWS BETWEEN 1.5 PRECEDING AND CURRENT ROW", "ROWS value must be a non-negative integral constant"},
 	} {
 		text, err := query(c[0], c[1])
 		if err != nil {

@@ -62,7 +62,7 @@ func (p *planning) windowFunction(f *sql.TableFunc, env *around) (*refs, error) 
 		}
 	}
 	if p.batch && form.kind == Session {
-		return nil, refuse(tableError, f.Call, "SESSION window table function is not supported in batch mode yet.")
+		return nil, refuse(tableError, f.Call, "Unaligned windows like session are not supported in batch mode yet.")
 	}
 	t := fields[w.Column].Type
 	w.Rowtime = t.Attr != types.Proctime

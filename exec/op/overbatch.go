@@ -13,11 +13,19 @@ type BatchOvering struct {
 	Keys    []int
 	Order   []SortKey
 	Rows    bool // the frame counts rows, else by the distance of the order's column
-	// Before and After are how far the frame reaches: rows, or units of the order's column (ms of a time); -1 for all.
-	Before, After int64
+	// Before and After are how far the frame reaches: rows, or ms of a time; -1 for all. For an order by a number BeforeBy
+	// and AfterBy tell, and these are 0 or 1 with them.
+	Before, After     int64
+	BeforeBy, AfterBy Distance
 	// Ahead: the frame begins behind the current row, by Before. Short: it ends in front of it, by After.
 	Ahead, Short bool
 	Aggs         []expr.AggCall
+}
+
+// Distance is how far numbers may lie apart: Unscaled * 10^-Scale, not negative.
+type Distance struct {
+	Unscaled types.Int128
+	Scale    int
 }
 
 // BatchOver computes window functions over a bounded input when it ends: all of SQL's, over any order and frame. It gives

@@ -9,6 +9,7 @@ import (
 func batchOverRig(t *testing.T, rows bool, before, after int64, order string, calls ...string) rig {
 	t.Helper()
 	s := BatchOvering{In: fieldsOf("k string, v int, n int"), Keys: []int{0}, Rows: rows, Before: before, After: after}
+	s.BeforeBy, s.AfterBy = Distance{Unscaled: types.Int128Of(max(before, 0))}, Distance{Unscaled: types.Int128Of(max(after, 0))}
 	if order != "" {
 		s.Order = keysOf(s.In, order)
 	}

@@ -3,6 +3,7 @@ package op
 import (
 	"fmt"
 	"math"
+	"math/big"
 
 	"runnel/expr"
 	"runnel/state"
@@ -60,6 +61,7 @@ type overFrames struct {
 	aggs  *aggregates
 	plain []int // positions in Aggs of the ordinary aggregates
 	cols  []*types.Column
+	reach [2]overReach
 	peers bool // there are functions that count rows of equal order
 	out   output
 	one   types.Batch
@@ -93,6 +95,10 @@ func newOverFrames(ctx *Context, spec *BatchOvering, space *spillSpace) (*overFr
 	}
 	for _, c := range f.cursors() {
 		c.buf = newCollected(spec.In)
+	}
+	if len(spec.Order) == 1 {
+		t := spec.In[spec.Order[0].Column].Type
+		f.reach = [2]overReach{newOverReach(spec.Before, spec.BeforeBy, t, spec.Ahead), newOverReach(spec.After, spec.AfterBy, t, spec.Short)}
 	}
 	var err error
 	f.aggs, err = newAggregates(calls, spec.In, spec.Before >= 0, ctx.Env)
@@ -218,7 +224,7 @@ func ntile(i, n, parts int64) int64 {
 	return larger + (i-larger*(size+1))/size + 1
 }
 
-// other appends the value of LAG or LEAD.
+// other appends the value of LAG or LEAD. Their third argument also stands for a value that is NULL, as in Flink's batch mode.
 func (f *overFrames) other(out *types.Column, at, i, way int) error {
 	a, n, dist := &f.spec.Aggs[at], f.key.n, 1
 	if len(a.Args) > 1 {
@@ -226,17 +232,20 @@ func (f *overFrames) other(out *types.Column, at, i, way int) error {
 			dist = int(min(max(c.Int[f.row], int64(-n)), int64(n)))
 		}
 	}
-	switch to := i + way*dist; {
-	case to >= 0 && to < n:
+	if to := i + way*dist; to >= 0 && to < n {
 		c := &f.shift[at]
 		x, err := c.at(to)
 		if err != nil {
 			return err
 		}
-		out.AppendFrom(c.cols[a.Args[0]], x)
-	case len(a.Args) > 2:
+		if v := c.cols[a.Args[0]]; len(a.Args) < 3 || !v.Null(x) {
+			out.AppendFrom(v, x)
+			return nil
+		}
+	}
+	if len(a.Args) > 2 {
 		out.AppendFrom(f.cur.cols[a.Args[2]], f.row)
-	default:
+	} else {
 		out.AppendNull()
 	}
 	return nil
@@ -343,48 +352,85 @@ func (s *BatchOvering) rowFrame(i, n int) (lo, hi int) {
 func (f *overFrames) tooEarly(cols []*types.Column, x int32) bool {
 	c := f.order.compare(cols, x, f.cur.cols, f.row)
 	if f.spec.Ahead {
-		return c <= 0 || f.within(cols, x, f.spec.Before, true)
+		return c <= 0 || f.within(cols, x, &f.reach[0], true)
 	}
-	return c < 0 && (f.spec.Before == 0 || !f.within(cols, x, f.spec.Before, false))
+	return c < 0 && (f.spec.Before == 0 || !f.within(cols, x, &f.reach[0], false))
 }
 
 // tooLate reports whether a row lies behind the frame by distance of the current row.
 func (f *overFrames) tooLate(cols []*types.Column, x int32) bool {
 	c := f.order.compare(cols, x, f.cur.cols, f.row)
 	if f.spec.Short {
-		return c >= 0 || f.within(cols, x, f.spec.After, true)
+		return c >= 0 || f.within(cols, x, &f.reach[1], true)
 	}
-	return c > 0 && (f.spec.After == 0 || !f.within(cols, x, f.spec.After, false))
+	return c > 0 && (f.spec.After == 0 || !f.within(cols, x, &f.reach[1], false))
 }
 
-// within reports whether the order's column of a row differs by at most dist from that of the current row, or by less; NULL
-// is near NULL only.
-func (f *overFrames) within(cols []*types.Column, x int32, dist int64, less bool) bool {
+// overReach is the distance of a bound in the units of the order's column.
+type overReach struct {
+	n     int64 // ms of a time
+	wide  types.Int128
+	float float64
+}
+
+// newOverReach converts a distance. less: rows must be less apart than it. Numbers are whole multiples of their unit, so that
+// a part of one is left out; or it makes a whole one where they must be less apart.
+func newOverReach(ms int64, by Distance, t types.Type, less bool) overReach {
+	r := overReach{n: ms, float: types.DecimalToFloat(by.Unscaled, types.MaxDecimal, by.Scale)}
+	x, unit := by.Unscaled.Big(), big.NewInt(1)
+	scale := 0
+	if t.Kind == types.Decimal {
+		scale = t.Scale
+	}
+	x.Mul(x, unit.Exp(big.NewInt(10), big.NewInt(int64(scale)), nil))
+	x, rest := x.QuoRem(x, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(by.Scale)), nil), new(big.Int))
+	if less && rest.Sign() > 0 {
+		x.Add(x, big.NewInt(1))
+	}
+	var fits bool
+	if r.wide, fits = types.Int128FromBig(x); !fits {
+		r.wide = types.Int128{Hi: math.MaxInt64, Lo: math.MaxUint64}
+	}
+	return r
+}
+
+// within reports whether the order's column of a row differs by at most a distance from that of the current row, or by less;
+// NULL is near NULL only.
+func (f *overFrames) within(cols []*types.Column, x int32, by *overReach, less bool) bool {
 	k := f.order[0].Column
 	a, b, y := cols[k], f.cur.cols[k], f.row
 	if a.Null(x) || b.Null(y) {
 		return a.Null(x) && b.Null(y)
 	}
-	if a.Phys() == types.PhysFloat {
+	var p, q types.Int128
+	switch {
+	case a.Phys() == types.PhysFloat:
 		d := math.Abs(a.Flt[x] - b.Flt[y])
-		return d < float64(dist) || !less && d == float64(dist)
-	}
-	var p, q int64
-	switch a.Type.Kind {
-	case types.Timestamp, types.TimestampLTZ:
-		p, q = millis(a, x), millis(b, y)
-	case types.Date:
-		p, q = a.Int[x]*24*hour, b.Int[y]*24*hour
-	case types.Decimal:
-		p, q = a.Int[x], b.Int[y]
-		if one := int64(types.Pow10(a.Type.Scale).Lo); dist > math.MaxInt64/one {
-			dist = math.MaxInt64
-		} else {
-			dist *= one
-		}
+		return d < by.float || !less && d == by.float
+	case a.Type.Kind == types.Timestamp || a.Type.Kind == types.TimestampLTZ:
+		return near(millis(a, x), millis(b, y), by.n, less)
+	case a.Type.Kind == types.Date:
+		return near(a.Int[x]*24*hour, b.Int[y]*24*hour, by.n, less)
+	case a.Phys() == types.PhysWide:
+		p, q = a.Wide[x], b.Wide[y]
+	case a.Type.IsNumeric():
+		p, q = types.Int128Of(a.Int[x]), types.Int128Of(b.Int[y])
 	default:
-		p, q = a.Int[x], b.Int[y]
+		return near(a.Int[x], b.Int[y], by.n, less)
 	}
+	if p.Cmp(q) < 0 {
+		p, q = q, p
+	}
+	d, fits := p.Sub(q)
+	if !fits {
+		return false
+	}
+	c := d.Cmp(by.wide)
+	return c < 0 || !less && c == 0
+}
+
+// near reports whether two numbers differ by at most dist, or by less.
+func near(p, q, dist int64, less bool) bool {
 	if less {
 		dist--
 	}

@@ -21,6 +21,7 @@ func overSpec(t *testing.T, s BatchOvering, order string, calls ...string) Batch
 	if order != "" {
 		s.Order = keysOf(s.In, order)
 	}
+	s.BeforeBy, s.AfterBy = Distance{Unscaled: types.Int128Of(max(s.Before, 0))}, Distance{Unscaled: types.Int128Of(max(s.After, 0))}
 	s.Out = s.In[:3:3]
 	for _, c := range calls {
 		call := aggCall(t, s.In, c)
@@ -142,6 +143,25 @@ func inFrame(s *BatchOvering, c *types.Column, perm []int32, i, j int) bool {
 		}
 	}
 	return (s.Before < 0 || d >= -before) && (s.After < 0 || d <= after)
+}
+
+// A distance is exact: in units of the column, or a part of one more or less.
+func TestOverReach(t *testing.T) {
+	of := func(v int64, scale int) Distance { return Distance{types.Int128Of(v), scale} }
+	whole, cents, wide := types.Of(types.Int), types.DecimalOf(8, 2), types.DecimalOf(30, 4)
+	for _, c := range []struct {
+		by   Distance
+		t    types.Type
+		less bool
+		want int64
+	}{
+		{of(25, 1), whole, false, 2}, {of(25, 1), whole, true, 3}, {of(20, 1), whole, true, 2},
+		{of(125, 3), cents, false, 12}, {of(125, 3), cents, true, 13}, {of(1, 0), wide, false, 10000},
+	} {
+		if r := newOverReach(1, c.by, c.t, c.less); r.wide != types.Int128Of(c.want) {
+			t.Errorf("%v over %s, less %v: %v, want %d", c.by, c.t, c.less, r.wide, c.want)
+		}
+	}
 }
 
 // Values of a frame that do not fit into memory are refused, with the option that helps.
