@@ -1,7 +1,6 @@
 package op
 
 import (
-	"fmt"
 	"math"
 
 	"runnel/state"
@@ -185,11 +184,7 @@ func (t *InTime) piece(b *types.Batch) error {
 	if err := t.cur.Watermark(0, ms-1); err != nil { // the next rows may be of the same time
 		return err
 	}
-	if n := t.state.Size(); t.space.over(n) {
-		return fmt.Errorf("%s: what is open of one key takes %d bytes, which is more than the operator may have: "+
-			"set taskmanager.memory.managed.size for more memory", t.ctx.Name, n)
-	}
-	return nil
+	return t.space.tooLarge("what is open of one key", t.state.Size())
 }
 
 // Close removes what is on disk.

@@ -260,9 +260,8 @@ func (f *overFrames) aggregate(i int) error {
 		if err := f.apply(&f.enter, f.in, f.aggs.add); err != nil {
 			return err
 		}
-		if m := int64(f.group.m.Memory()); f.space.over(m) {
-			return fmt.Errorf("%s: the values of one key's frame take %d bytes, which is more than the operator may have: "+
-				"set taskmanager.memory.managed.size for more memory", f.ctx.Name, m)
+		if err := f.space.tooLarge("the frame of one key", int64(f.group.m.Memory())); err != nil {
+			return err
 		}
 	}
 	for ; f.gone < f.begins && f.gone < f.in; f.gone++ {

@@ -166,7 +166,7 @@ func TestOverReach(t *testing.T) {
 
 // Values of a frame that do not fit into memory are refused, with the option that helps.
 func TestBatchOverValuesTooLarge(t *testing.T) {
-	s := overSpec(t, BatchOvering{Rows: true, Before: 11000}, "v", "LISTAGG w")
+	s := overSpec(t, BatchOvering{Rows: true, Before: 60000}, "v", "LISTAGG w")
 	o := NewBatchOver(s)
 	dir := t.TempDir()
 	ctx := &Context{Ctx: context.Background(), Name: "OverAggregate[3]", Out: &gathered{}, Of: 1,
@@ -177,13 +177,13 @@ func TestBatchOverValuesTooLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer o.Close()
-	for _, b := range randomRows(9, 12000, 1) {
+	for _, b := range randomRows(9, 60000, 1) {
 		if err := o.Process(0, b); err != nil {
 			t.Fatal(err)
 		}
 	}
 	err := o.EndInput(0)
-	if err == nil || !strings.Contains(err.Error(), "OverAggregate[3]: the values of one key's frame") || !strings.Contains(err.Error(), "taskmanager.memory.managed.size") {
+	if err == nil || !strings.Contains(err.Error(), "OverAggregate[3]: the frame of one key takes") || !strings.Contains(err.Error(), "taskmanager.memory.managed.size") {
 		t.Error(err)
 	}
 }

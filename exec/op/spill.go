@@ -51,6 +51,18 @@ func newSpillSpace(ctx *Context) *spillSpace {
 // over reports whether that many bytes are more than may be held in memory.
 func (s *spillSpace) over(bytes int64) bool { return s.Create != nil && bytes > s.Memory }
 
+// openMemory is what the open values of one key, which cannot go to disk, may take however small the bound is.
+const openMemory = 1 << 20
+
+// tooLarge is the error of values of one key that take more than that and more than the operator may have.
+func (s *spillSpace) tooLarge(what string, bytes int64) error {
+	if bytes <= openMemory || !s.over(bytes) {
+		return nil
+	}
+	return fmt.Errorf("%s: %s takes %d bytes, which is more than the operator may have: set taskmanager.memory.managed.size for more memory",
+		s.name, what, bytes)
+}
+
 // blockSize leaves room for many runs under a small bound.
 func (s *spillSpace) blockSize() int {
 	if s.Create == nil {

@@ -236,7 +236,7 @@ func TestInTimeTooLarge(t *testing.T) {
 	}
 	defer o.Close()
 	b := types.NewBatch(w.In)
-	for at := range 20 {
+	for at := range 60 {
 		for i := range types.BatchRows {
 			appendWords(t, b, types.Insert, []string{"a", fmt.Sprint(at*types.BatchRows + i), "1000"})
 		}
