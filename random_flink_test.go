@@ -369,9 +369,7 @@ func (a answer) unlike(flink answer, level testkit.Level) string {
 func runHere(t *testing.T, q *wideQuery) (a answer) {
 	s := setting(t)
 	s.Dir = scratch(t)
-	for _, kv := range q.set {
-		s.Set = append(s.Set, kv)
-	}
+	s.Set = append(s.Set, q.set...)
 	text := "SET 'parallelism.default' = '1';\nSET 'table.local-time-zone' = 'UTC';\n" + q.script()
 	got, err := testkit.Run(s, text)
 	if err == nil {

@@ -205,16 +205,13 @@ func (m *wideMaker) match(in wide) wide {
 	if m.one(3) {
 		within = fmt.Sprintf(" WITHIN INTERVAL '%d' SECOND", 2+m.IntN(10))
 	}
-	var b []string
-	names := ""
 	if len(keys) > 0 {
 		out = append([]wideColumn{{keys[0].name, keys[0].class}}, out...)
 	}
 	for i := range out {
-		b = append(b, out[i].name)
 		out[i].name = a + "." + out[i].name
 	}
-	names, out = renamed(out)
+	names, out := renamed(out)
 	return wide{text: fmt.Sprintf("SELECT %s FROM %s MATCH_RECOGNIZE (%sORDER BY %s MEASURES %s ONE ROW PER MATCH AFTER MATCH SKIP %s PATTERN (%s)%s DEFINE %s) AS %s",
 		names, name, by, in.cols[in.time].name, strings.Join(measures, ", "), skip, pattern, within, strings.Join(define, ", "), a),
 		cols: out, level: in.worse(testkit.Bag), time: -1}
