@@ -276,6 +276,9 @@ func newPipeline(seed uint64) *pipeline {
 		if r.IntN(2) == 0 {
 			p.set = append(p.set, [2]string{"table.optimizer.agg-phase-strategy", "ONE_PHASE"})
 		}
+		if r.IntN(3) == 0 {
+			p.set = append(p.set, [2]string{"table.optimizer.incremental-agg-enabled", "false"})
+		}
 	}
 	if r.IntN(5) == 0 {
 		p.set = append(p.set, [2]string{"table.optimizer.distinct-agg.split.enabled", "true"})

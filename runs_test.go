@@ -55,16 +55,18 @@ var runsCases = map[string][]string{
 	"OverAggregate": {"SELECT SUM(v) OVER (PARTITION BY k ORDER BY ts) FROM t", "streaming SELECT LAG(v) OVER (PARTITION BY k ORDER BY pt), COUNT(v) OVER (PARTITION BY k ORDER BY pt ROWS UNBOUNDED PRECEDING) FROM t",
 		"SELECT RANK() OVER (PARTITION BY k ORDER BY ts) FROM t", "SELECT NTILE(2) OVER (PARTITION BY k ORDER BY ts) FROM t",
 		"batch SELECT SUM(v) OVER (PARTITION BY k ORDER BY v RANGE BETWEEN 3 PRECEDING AND 1 PRECEDING) FROM t"},
-	"Rank":              {"SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v) AS n FROM t) WHERE n < 3", "SELECT * FROM (SELECT *, RANK() OVER (PARTITION BY k ORDER BY v) AS n FROM t) WHERE n < 3"},
-	"Deduplicate":       {"streaming SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) AS n FROM t) WHERE n = 1", "streaming SELECT k FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY pt) AS n FROM t) WHERE n = 1"},
-	"WindowRank":        {"streaming SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY v) AS n FROM w) WHERE n < 3"},
-	"WindowDeduplicate": {"streaming SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY ts DESC) AS n FROM w) WHERE n = 1"},
-	"MiniBatchAssigner": {"mini SELECT * FROM t WHERE v > 1", "mini SELECT k, COUNT(*) FROM t GROUP BY k", "mini SELECT * FROM t FULL JOIN u ON t.k = u.k"},
-	"Match":             {"SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES A.v AS av AFTER MATCH SKIP PAST LAST ROW PATTERN (A B) DEFINE A AS A.v > 1)"},
-	"Sort":              {"batch SELECT * FROM t ORDER BY v"},
-	"TemporalSort":      {"streaming SELECT * FROM t ORDER BY ts"},
-	"SortLimit":         {"SELECT * FROM t ORDER BY v LIMIT 2", "streaming SELECT * FROM u ORDER BY v LIMIT 2 OFFSET 1"},
-	"Limit":             {"SELECT * FROM t LIMIT 2", "streaming SELECT * FROM u LIMIT 2"},
+	"Rank":                      {"SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v) AS n FROM t) WHERE n < 3", "SELECT * FROM (SELECT *, RANK() OVER (PARTITION BY k ORDER BY v) AS n FROM t) WHERE n < 3"},
+	"Deduplicate":               {"streaming SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) AS n FROM t) WHERE n = 1", "streaming SELECT k FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY pt) AS n FROM t) WHERE n = 1"},
+	"WindowRank":                {"streaming SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY v) AS n FROM w) WHERE n < 3"},
+	"WindowDeduplicate":         {"streaming SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY ts DESC) AS n FROM w) WHERE n = 1"},
+	"LocalGroupAggregate":       {"mini SELECT k, COUNT(*), MAX(v) FROM t GROUP BY k", "mini SELECT COUNT(DISTINCT v) FROM u"},
+	"IncrementalGroupAggregate": {"split SELECT k, COUNT(DISTINCT v) FROM t GROUP BY k"},
+	"MiniBatchAssigner":         {"mini SELECT * FROM t WHERE v > 1", "mini SELECT k, COUNT(*) FROM t GROUP BY k", "mini SELECT * FROM t FULL JOIN u ON t.k = u.k"},
+	"Match":                     {"SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES A.v AS av AFTER MATCH SKIP PAST LAST ROW PATTERN (A B) DEFINE A AS A.v > 1)"},
+	"Sort":                      {"batch SELECT * FROM t ORDER BY v"},
+	"TemporalSort":              {"streaming SELECT * FROM t ORDER BY ts"},
+	"SortLimit":                 {"SELECT * FROM t ORDER BY v LIMIT 2", "streaming SELECT * FROM u ORDER BY v LIMIT 2 OFFSET 1"},
+	"Limit":                     {"SELECT * FROM t LIMIT 2", "streaming SELECT * FROM u LIMIT 2"},
 }
 
 // TestRuns: for every kind of node and both modes, what EXPLAIN takes runs, and what cannot run is refused by EXPLAIN and by
@@ -86,7 +88,7 @@ func TestRuns(t *testing.T) {
 	for kind, list := range runsCases {
 		for _, text := range list {
 			mode, stmt := "", text
-			for _, m := range []string{"streaming", "batch", "emit", "mini"} {
+			for _, m := range []string{"streaming", "batch", "emit", "mini", "split"} {
 				if rest, ok := strings.CutPrefix(text, m+" "); ok {
 					mode, stmt = m, rest
 				}
@@ -94,7 +96,8 @@ func TestRuns(t *testing.T) {
 			if mode != "batch" {
 				t.Run(kind+"/streaming/"+stmt, func(t *testing.T) {
 					runsCase(t, cluster, kind, stmt, map[string]string{"table.exec.emit.early-fire.enabled": yes(mode == "emit"), "table.exec.emit.early-fire.delay": "0 s",
-						"table.exec.mini-batch.enabled": yes(mode == "mini"), "table.exec.mini-batch.size": "2", "table.exec.mini-batch.allow-latency": "1 h"})
+						"table.optimizer.distinct-agg.split.enabled": yes(mode == "split"),
+						"table.exec.mini-batch.enabled":              yes(mode == "mini" || mode == "split"), "table.exec.mini-batch.size": "2", "table.exec.mini-batch.allow-latency": "1 h"})
 				})
 			}
 			if mode == "" || mode == "batch" {

@@ -43,10 +43,20 @@ func newOperator(s *opSpec) (op.Operator, error) {
 		}
 		return op.NewWindowTableFunction(n.Fields, window(n.Window)), nil
 	case *plan.GroupAggregate:
+		over, keys, retract := n.Over()
 		return op.NewGroupAggregate(op.Grouping{
-			In: in().Fields, Out: n.Fields, Keys: n.Keys, Aggs: n.Aggs, Retract: updates(in()),
+			In: over, Out: n.Fields, Keys: keys, Aggs: n.Aggs, Retract: retract, Merge: n.Merges(),
 			UpdateBefore: n.Mode.Has(types.UpdateBefore), TTL: n.TTL, MiniBatch: op.MiniBatch(n.MiniBatch),
 		}), nil
+	case *plan.LocalGroupAggregate:
+		return op.NewLocalAggregate(op.LocalGrouping{
+			In: in().Fields, Out: n.Fields, Keys: n.Keys, Aggs: n.Aggs, Retract: n.Retract, MiniBatch: op.MiniBatch(n.MiniBatch),
+		}), nil
+	case *plan.IncrementalGroupAggregate:
+		over, keys := n.Over()
+		return op.NewIncrementalAggregate(op.Grouping{
+			In: over, Out: n.Buckets, Keys: keys, Aggs: n.Aggs, Retract: n.Retract, TTL: n.TTL, MiniBatch: op.MiniBatch(n.MiniBatch),
+		}, op.LocalGrouping{Out: n.Fields, Keys: n.FinalKeys, Aggs: n.FinalAggs}), nil
 	case *plan.WindowAggregate:
 		return op.NewWindowAggregate(op.Windowing{
 			In: in().Fields, Out: n.Fields, Window: window(n.Window), Keys: n.Keys, Aggs: n.Aggs, Props: windowProps(n.Props),

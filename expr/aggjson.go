@@ -66,7 +66,13 @@ func bindObjectAgg(b *aggBinding) *Accumulator {
 	counts := func(batch *types.Batch, i int32) bool {
 		return !batch.Cols[keyArg].Null(i) && !(absent && batch.Cols[valArg].Null(i))
 	}
-	return &Accumulator{
+	key := func(batch *types.Batch, i int32) []uint64 {
+		if counts(batch, i) {
+			return code.encode(batch.Cols[keyArg], i)
+		}
+		return nil
+	}
+	return withPartial(&Accumulator{
 		Slots: []Slot{{Kind: SortedSlot, Elem: []SlotKind{BytesSlot}}},
 		Codec: 1,
 		Add: func(_ []uint64, st Store, batch *types.Batch, i int32) (err error) {
@@ -111,7 +117,7 @@ func bindObjectAgg(b *aggBinding) *Accumulator {
 			out.AppendStr(arena.Copy(append(buf, '}')))
 			return nil
 		},
-	}
+	}, key)
 }
 
 // bindArrayAggJSON keeps the list of the values as JSON.

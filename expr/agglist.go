@@ -52,7 +52,13 @@ func bindListagg(b *aggBinding) *Accumulator {
 	code := newWordCode(b.types[0])
 	var buf []byte
 	var arena types.Arena
-	return &Accumulator{
+	key := func(b *types.Batch, i int32) []uint64 {
+		if c := b.Cols[args[0]]; !c.Null(i) {
+			return code.encode(c, i)
+		}
+		return nil
+	}
+	return withPartial(&Accumulator{
 		Slots: []Slot{{Kind: ListSlot}, {Kind: BytesSlot}},
 		Codec: 1,
 		Add: func(_ []uint64, st Store, b *types.Batch, i int32) error {
@@ -101,7 +107,7 @@ func bindListagg(b *aggBinding) *Accumulator {
 			out.AppendStr(arena.Copy(buf))
 			return nil
 		},
-	}
+	}, key)
 }
 
 // bindArrayAgg keeps the list of values.
@@ -110,7 +116,13 @@ func bindArrayAgg(b *aggBinding) *Accumulator {
 	code := newWordCode(t)
 	code.nulls = b.nulls != NullsSkipped
 	scratch := types.NewColumn(t.Optional(), 8)
-	return &Accumulator{
+	key := func(b *types.Batch, i int32) []uint64 {
+		if c := b.Cols[arg]; code.nulls || !c.Null(i) {
+			return code.encode(c, i)
+		}
+		return nil
+	}
+	return withPartial(&Accumulator{
 		Slots: []Slot{{Kind: ListSlot}},
 		Codec: 1,
 		Add: func(_ []uint64, st Store, b *types.Batch, i int32) error {
@@ -141,7 +153,7 @@ func bindArrayAgg(b *aggBinding) *Accumulator {
 			out.AppendAny(&types.List{Elems: takeAll(scratch)})
 			return nil
 		},
-	}
+	}, key)
 }
 
 // takeAll gives the values of a column.

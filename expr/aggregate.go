@@ -169,6 +169,11 @@ type Accumulator struct {
 	// Value appends the current result to out, a column of Type.
 	Value func(acc []uint64, st Store, out *types.Column) error
 
+	// Partial is the form in which rows are accumulated that are merged into another accumulator later, if it is another one: rows
+	// are taken back that only the other has seen. MergePartial is Merge from that form. Both are nil where Merge does.
+	Partial      *Accumulator
+	MergePartial func(acc []uint64, st Store, from []uint64, fromStore Store) error
+
 	// Fold is Add for a whole run of rows that all count, and Trace is Fold that appends to out, for every row, the value before it, unless
 	// it is the first of its group, and the value after it. Both are nil where there is no faster form than one call a row.
 	Fold  func(r *Run, b *types.Batch)
@@ -245,7 +250,7 @@ func Bind(call AggCall, input []types.Field, retract bool, env *Env) (*Accumulat
 		acc.Stored = acc.Stored || s.Kind != WordSlot
 	}
 	if !retract {
-		acc.Retract = nil
+		acc.Retract, acc.Partial, acc.MergePartial = nil, nil, nil
 	}
 	return acc, nil
 }

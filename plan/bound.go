@@ -28,13 +28,16 @@ func (p *planning) state(n Node) {
 	switch n := n.(type) {
 	case *GroupAggregate:
 		switch {
-		case growing(n.Aggs, b.Inputs[0].Base().Mode != types.InsertOnly):
+		case growing(n.Aggs, retracts(n)):
 			keep("the values of " + eachName(b.Inputs[0], n.Keys))
 		case len(n.Keys) == 0:
 			b.Bound, b.TTL = "one row", ttl
 		default:
 			keep("one entry for each " + keyNames(b.Inputs[0], n.Keys))
 		}
+	case *IncrementalGroupAggregate:
+		ttl = hinted(n.ttl, ttl)
+		keep("the values of each " + columnNames(n.Buckets, n.Keys))
 	case *ChangelogNormalize:
 		keep("one row for each " + keyNames(b.Inputs[0], n.Keys))
 	case *WindowAggregate:
@@ -185,6 +188,12 @@ func growing(aggs []expr.AggCall, retract bool) bool {
 		}
 	}
 	return false
+}
+
+// retracts reports whether rows of an aggregation may be taken back.
+func retracts(n *GroupAggregate) bool {
+	_, _, retract := n.Over()
+	return retract
 }
 
 func keyNames(n Node, keys []int) string { return columnNames(fieldsIn(n), keys) }

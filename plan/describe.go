@@ -70,7 +70,21 @@ func (d *describer) node(n Node) {
 		if n.Part != "" {
 			d.add("partialFinalType", n.Part)
 		}
-		d.add("select", aggText(in, n.Keys, n.Aggs, nil))
+		if n.Merges() {
+			d.add("select", n.globalText())
+		} else {
+			d.add("select", aggText(in, n.Keys, n.Aggs, nil))
+		}
+	case *LocalGroupAggregate:
+		d.group(in, n.Keys)
+		if n.Part != "" {
+			d.add("partialFinalType", n.Part)
+		}
+		d.add("select", localText(n.Keys, n.Aggs, in, n.Retract))
+	case *IncrementalGroupAggregate:
+		d.add("partialAggGrouping", columnNames(n.Buckets, n.Keys))
+		d.add("finalAggGrouping", columnNames(n.Buckets, n.FinalKeys))
+		d.add("select", n.text())
 	case *WindowTableFunction:
 		d.add("window", windowText(n.Window, in, false, 0, 0))
 	case *WindowAggregate:

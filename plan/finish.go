@@ -47,7 +47,10 @@ func (p *planning) physical(root Node) (Node, error) {
 	if !p.batch && p.Config.Bool("table.exec.mini-batch.enabled") {
 		root = p.assigners(root, procTicks)
 	}
-	return p.infer(root)
+	if root, err = p.infer(root); err != nil {
+		return nil, err
+	}
+	return pure(root, p.groupPhases), nil
 }
 
 // finish turns the bound trees of a statement into its graph.
@@ -142,7 +145,7 @@ func (p *planning) miniBatches(g *Graph) {
 	for _, root := range g.Sinks {
 		pure(root, func(n Node) Node {
 			switch n := n.(type) {
-			case *GroupAggregate, *ChangelogNormalize:
+			case *GroupAggregate, *LocalGroupAggregate, *IncrementalGroupAggregate, *ChangelogNormalize:
 				n.Base().MiniBatch = m
 			case *Deduplicate:
 				n.MiniBatch = m
@@ -265,8 +268,13 @@ func retractTexts(n Node) {
 	}
 	in := b.Inputs[0].Base()
 	retracts := in.Mode.Has(types.UpdateBefore) || in.Mode.Has(types.Delete)
-	if _, over := n.(*OverAggregate); over {
+	switch n := n.(type) {
+	case *OverAggregate:
 		return
+	case *GroupAggregate:
+		if n.Merges() {
+			return
+		}
 	}
 	aggs := calls(n)
 	for i := range aggs {

@@ -14,9 +14,10 @@ import (
 )
 
 // testdata/plans holds the plans that a real Flink 1.20.5 makes: NNN.txt what EXPLAIN CHANGELOG_MODE shows of the physical
-// plan, or the refusal; NNN.run.txt the plan that runs. They are compared node by node on what has to agree: the operators
+// plan, or the refusal; NNN.run.txt, if it is there, the plan that runs, with upsert keys. They are compared node by node on what has to agree: the operators
 // and how they hang together, changelog modes, upsert keys, and the attributes below. Calcs are left out, since merging
-// them differently changes nothing; two-phase aggregates are compared as the one-phase ones they stand for.
+// them differently changes nothing; so are the local phases of batch mode, and those of windows, which are compared as the one-phase
+// aggregates they stand for.
 
 // ordered are the cases in which operators stand in another order, with the reason.
 var ordered = map[string]string{
@@ -28,15 +29,27 @@ var runs = map[string]string{
 	"146": "the end of the rank in a column that no one else reads",
 }
 
+// worded are the cases in which the select lists of the phases of an aggregate differ, with the reason.
+var worded = map[string]string{
+	"026": splitNames, "171": "AVG is a sum and a count there", "178": "the name of JSON_OBJECTAGG", "183": "AVG is a sum and a count there",
+	"190": "a maximum of what only grows", "197": splitNames, "198": splitNames, "199": splitNames, "200": splitNames, "201": splitNames,
+	"202": splitNames, "206": "a maximum of what only grows", "208": "the name of JSON_OBJECTAGG",
+}
+
+const splitNames = "names of the columns of a split aggregate"
+
 // batchKinds are the operators of Flink's batch mode, and what they are called here.
-var batchKinds = map[string]string{"HashAggregate": "GlobalGroupAggregate", "LocalHashAggregate": "LocalGroupAggregate", "HashJoin": "Join"}
+var batchKinds = map[string]string{"HashJoin": "Join"}
 
 // compared are the attributes that have to agree, by operator.
 var compared = map[string][]string{
 	"ChangelogNormalize": {"key"}, "Exchange": {"distribution"}, "Sink": {"table", "upsertMaterialize"}, "Deduplicate": {"keep", "key", "order"},
 	"Rank": {"strategy", "rankType", "rankRange", "partitionBy"}, "SortLimit": {"strategy", "offset", "fetch"}, "Limit": {"offset", "fetch"},
 	"IntervalJoin": {"joinType"}, "TemporalJoin": {"joinType"}, "LookupJoin": {"table", "joinType"}, "WindowJoin": {"joinType", "leftWindow", "rightWindow"},
-	"Join": {"joinType", "leftInputSpec", "rightInputSpec"}, "GroupAggregate": {"groupBy"}, "WindowAggregate": {"groupBy", "window"}, "GroupWindowAggregate": {"groupBy", "window", "emit"},
+	"Join": {"joinType", "leftInputSpec", "rightInputSpec"}, "GroupAggregate": {"groupBy", "partialFinalType"},
+	"LocalGroupAggregate": {"groupBy", "partialFinalType", "select"}, "GlobalGroupAggregate": {"groupBy", "partialFinalType", "select"},
+	"IncrementalGroupAggregate": {"partialAggGrouping", "finalAggGrouping", "select"},
+	"WindowAggregate":           {"groupBy", "window"}, "GroupWindowAggregate": {"groupBy", "window", "emit"},
 	"WindowTableFunction": {"window"}, "WindowRank": {"rankType", "rankRange", "partitionBy"}, "WindowDeduplicate": {"keep", "partitionKeys", "order"},
 	"OverAggregate": {"partitionBy", "window"}, "MiniBatchAssigner": {"mode"}, "Correlate": {"joinType"}, "Union": {"all"},
 }
@@ -103,30 +116,29 @@ func readNode(s string) *drawn {
 }
 
 // canonical leaves out what need not agree.
-func canonical(n *drawn, keys bool) *drawn {
+func canonical(n *drawn, selects bool) *drawn {
 	for n.kind == "Calc" {
 		n = n.in[0]
 	}
 	switch n.kind {
-	case "GlobalGroupAggregate", "GlobalWindowAggregate", "IncrementalGroupAggregate": // the exchange and the local half below it
-		n.kind = strings.TrimPrefix(n.kind, "Global")
+	case "GlobalWindowAggregate", "HashAggregate": // the exchange and the local half below it
+		kind, local := "WindowAggregate", "LocalWindowAggregate"
+		if n.kind == "HashAggregate" {
+			kind, local = "GroupAggregate", "LocalHashAggregate"
+		}
+		n.kind = kind
 		x := n.in[0]
-		local := x.in[0]
-		if n.kind == "IncrementalGroupAggregate" { // the global half of a split aggregate's first part, and the local one of its last
-			n.kind = "GroupAggregate"
-			n.attrs["groupBy"], n.attrs["changelogMode"] = n.attrs["partialAggGrouping"], "I,UB,UA"
-		}
-		if local.kind == "IncrementalGroupAggregate" {
-			x.attrs["changelogMode"] = "I,UB,UA"
-		}
-		if local.kind == "Local"+n.kind {
-			x.in = local.in
-			n.attrs["window"] = local.attrs["window"]
-			x.attrs["changelogMode"] = local.in[0].attrs["changelogMode"] // as without the local half
+		if l := x.in[0]; l.kind == local {
+			x.in = l.in
+			n.attrs["window"] = l.attrs["window"]
+			x.attrs["changelogMode"] = l.in[0].attrs["changelogMode"] // as without the local half
 		}
 	}
 	out := &drawn{kind: n.kind, attrs: map[string]string{}}
 	for _, a := range compared[n.kind] {
+		if a == "select" && !selects {
+			continue
+		}
 		if v, ok := n.attrs[a]; ok && (n.attrs["changelogMode"] != "" || !strings.HasSuffix(a, "InputSpec")) { // batch joins keep no state
 			out.attrs[a] = v
 		}
@@ -135,7 +147,7 @@ func canonical(n *drawn, keys bool) *drawn {
 		out.attrs["changelogMode"] = n.attrs["changelogMode"]
 	}
 	for _, i := range n.in {
-		out.in = append(out.in, canonical(i, keys))
+		out.in = append(out.in, canonical(i, selects))
 	}
 	return out
 }
@@ -159,10 +171,11 @@ func (n *drawn) String() string {
 	return b.String()
 }
 
-func canonicalText(text string) string {
+// canonicalText draws a plan canonically. selects: with the select lists that are compared.
+func canonicalText(text string, selects bool) string {
 	var b strings.Builder
 	for _, r := range readPlan(text) {
-		b.WriteString(canonical(r, false).String())
+		b.WriteString(canonical(r, selects).String())
 	}
 	return b.String()
 }
@@ -246,8 +259,12 @@ func oracleCase(t *testing.T, ddl, base string) string {
 	if err != nil {
 		return fmt.Sprintf("%s\n%v", last, err)
 	}
-	if got, want := canonicalText(withModes(x.graph)), canonicalText(want); got != want {
+	selects := worded[filepath.Base(base)] == ""
+	if got, want := canonicalText(withModes(x.graph), selects), canonicalText(want, selects); got != want {
 		return fmt.Sprintf("%s\ngot\n%s\nwant\n%s", last, got, want)
+	}
+	if _, err := os.Stat(base + ".run.txt"); err != nil {
+		return ""
 	}
 	return oracleRun(t, s, stmt, base)
 }
@@ -271,7 +288,7 @@ func oracleRun(t *testing.T, s *session, stmt sql.Stmt, base string) string {
 		return "run: " + err.Error()
 	}
 	want := readFile(t, base+".run.txt")
-	if got, want := canonicalText(withModes(g)), canonicalText(want); got != want {
+	if got, want := canonicalText(withModes(g), false), canonicalText(want, false); got != want {
 		return fmt.Sprintf("run: got\n%s\nwant\n%s", got, want)
 	}
 	if g.Batch { // which has no keys to upsert by
@@ -307,12 +324,8 @@ func oracleKeys(g *Graph, want string) string {
 		var visit func(n, parent *drawn)
 		visit = func(n, parent *drawn) {
 			aggregated := n.kind == "Exchange" && strings.HasSuffix(parent.kind, "WindowAggregate") && parent.kind != "GroupWindowAggregate"
-			keys := n.attrs["upsertKeys"]
-			if inc := incremental(n); inc != nil { // that of the aggregate it stands for
-				keys = inc.attrs["partialAggGrouping"]
-			}
 			if n.kind != "Calc" && n.kind != "Sink" && n.kind != "TableSourceScan" && n.kind != "MiniBatchAssigner" && !aggregated {
-				wanted = append(wanted, strings.TrimPrefix(n.kind, "Incremental")+" "+keySet(strings.Split(keys, "], [")))
+				wanted = append(wanted, n.kind+" "+keySet(strings.Split(n.attrs["upsertKeys"], "], [")))
 			}
 			for _, i := range n.in {
 				visit(i, n)
@@ -321,9 +334,9 @@ func oracleKeys(g *Graph, want string) string {
 		visit(r, nil)
 	}
 	for i := range wanted {
-		wanted[i] = strings.TrimPrefix(wanted[i], "Global")
+		wanted[i] = strings.Replace(wanted[i], "GlobalWindow", "Window", 1)
 	}
-	wanted = slices.DeleteFunc(wanted, func(s string) bool { return strings.HasPrefix(s, "Local") })
+	wanted = slices.DeleteFunc(wanted, func(s string) bool { return strings.HasPrefix(s, "LocalWindow") })
 	if len(got) != len(wanted) {
 		return fmt.Sprintf("upsert keys of %d nodes, want %d", len(got), len(wanted))
 	}
@@ -333,17 +346,6 @@ func oracleKeys(g *Graph, want string) string {
 		}
 	}
 	return ""
-}
-
-// incremental gives the IncrementalGroupAggregate that a node is, or whose rows it exchanges.
-func incremental(n *drawn) *drawn {
-	if n.kind == "Exchange" {
-		n = n.in[0]
-	}
-	if n.kind != "IncrementalGroupAggregate" {
-		return nil
-	}
-	return n
 }
 
 func keyColumns(n Node) []string {

@@ -18,15 +18,34 @@ func origins(g *Graph) {
 		b := n.Base()
 		var in []types.Field
 		for _, c := range b.Inputs {
-			for _, f := range c.Base().Fields {
-				f.Name = f.Origin // as expressions over it are written
-				in = append(in, f)
-			}
+			in = append(in, byOrigin(c.Base().Fields)...)
+		}
+		if inc, ok := n.(*IncrementalGroupAggregate); ok {
+			inc.bucketOrigins()
 		}
 		b.Fields = slices.Clone(b.Fields)
 		for i := range b.Fields {
 			b.Fields[i].Origin = shortOrigin(sourceOf(n, i, in))
 		}
+	}
+}
+
+// byOrigin gives fields as expressions over them are written.
+func byOrigin(fields []types.Field) []types.Field {
+	out := slices.Clone(fields)
+	for i := range out {
+		out[i].Name = out[i].Origin
+	}
+	return out
+}
+
+// bucketOrigins gives the columns of the aggregation by buckets their origins.
+func (n *IncrementalGroupAggregate) bucketOrigins() {
+	over, keys := n.Over()
+	in := byOrigin(over)
+	n.Buckets = slices.Clone(n.Buckets)
+	for i := range n.Buckets {
+		n.Buckets[i].Origin = shortOrigin(groupOrigin(n, keys, n.Aggs, i, in))
 	}
 }
 
@@ -41,7 +60,15 @@ func sourceOf(n Node, i int, in []types.Field) string {
 	case *Union:
 		return unionOrigin(n, i)
 	case *GroupAggregate:
+		if n.Merges() {
+			over, keys, _ := n.Over()
+			return groupOrigin(n, keys, n.Aggs, i, byOrigin(over))
+		}
 		return groupOrigin(n, n.Keys, n.Aggs, i, in)
+	case *LocalGroupAggregate:
+		return groupOrigin(n, n.Keys, nil, i, in)
+	case *IncrementalGroupAggregate:
+		return groupOrigin(n, n.FinalKeys, nil, i, byOrigin(n.Buckets))
 	case *WindowAggregate:
 		return groupOrigin(n, n.Keys, n.Aggs, i, in)
 	case *GroupWindowAggregate:

@@ -115,6 +115,10 @@ func digestNode(n Node) string {
 		}
 	case *GroupAggregate:
 		fmt.Fprintf(&b, "|%v|%s", n.Keys, aggDigest(n.Aggs))
+	case *LocalGroupAggregate:
+		fmt.Fprintf(&b, "|%v|%s", n.Keys, aggDigest(n.Aggs))
+	case *IncrementalGroupAggregate:
+		fmt.Fprintf(&b, "|%v|%s|%v|%s", n.Keys, aggDigest(n.Aggs), n.FinalKeys, aggDigest(n.FinalAggs))
 	case *WindowAggregate:
 		fmt.Fprintf(&b, "|%v|%s|%+v", n.Keys, aggDigest(n.Aggs), n.Window)
 	case *GroupWindowAggregate:

@@ -18,6 +18,7 @@ type aggregates struct {
 	values  []state.Value // of a record
 	counted bool          // word 0 counts the group's rows
 	retract bool
+	partial bool // to be merged into others: see newPartials
 	calls   []expr.AggCall
 	st      store // of the record being worked on
 	other   store // of the record that is merged into it
@@ -49,7 +50,17 @@ type distinctSet struct {
 
 // newAggregates compiles calls over rows of the fields in.
 func newAggregates(calls []expr.AggCall, in []types.Field, retract bool, env *expr.Env) (*aggregates, error) {
-	a := &aggregates{in: in, counted: retract, retract: retract, calls: calls}
+	return compileAggregates(calls, in, retract, false, env)
+}
+
+// newPartials compiles calls whose accumulators are merged into those of newAggregates. Rows may be taken back that only the
+// latter have seen. Of calls with DISTINCT there is nothing but the set: what is new in it the others know.
+func newPartials(calls []expr.AggCall, in []types.Field, retract bool, env *expr.Env) (*aggregates, error) {
+	return compileAggregates(calls, in, retract, true, env)
+}
+
+func compileAggregates(calls []expr.AggCall, in []types.Field, retract, partial bool, env *expr.Env) (*aggregates, error) {
+	a := &aggregates{in: in, counted: retract, retract: retract, partial: partial, calls: calls}
 	if a.counted {
 		a.values = append(a.values, state.Value{})
 	}
@@ -57,6 +68,9 @@ func newAggregates(calls []expr.AggCall, in []types.Field, retract bool, env *ex
 		acc, err := expr.Bind(call, in, retract, env)
 		if err != nil {
 			return nil, fmt.Errorf("aggregate %s: %w", call.Text, err)
+		}
+		if partial && acc.Partial != nil {
+			acc = acc.Partial
 		}
 		s := aggSlot{acc: acc, from: len(a.values), filter: call.Filter, set: -1}
 		a.values = append(a.values, slotValues(acc.Slots)...)
@@ -131,11 +145,34 @@ func (a *aggregates) add(g *group, b *types.Batch, k int, i int32) error {
 		return err
 	}
 	for n := range a.sets {
-		if err := a.addDistinct(g, n, b, k, i); err != nil {
+		if a.partial && a.retract {
+			a.countPartial(g, n, b, k, i, 1)
+		} else if err := a.addDistinct(g, n, b, k, i); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// countPartial counts a row for an element of a DISTINCT set, which may come to less than nothing.
+func (a *aggregates) countPartial(g *group, set int, b *types.Batch, k int, i int32, by uint64) {
+	d := &a.sets[set]
+	elems := g.m.Collection(d.value)
+	e, _ := elems.Add(g.ref, d.keys.Key(k))
+	counts := elems.Touch(e)
+	for bit, filter := range d.filters {
+		if filter < 0 || isTrue(b.Cols[filter], i) {
+			counts[bit] += by
+		}
+	}
+	dropUncounted(elems, g.ref, e, counts)
+}
+
+// dropUncounted takes an element out that no row has any more.
+func dropUncounted(elems state.Collection, owner, e state.Ref, counts []uint64) {
+	if !slices.ContainsFunc(counts, func(n uint64) bool { return n != 0 }) {
+		elems.Remove(owner, e)
+	}
 }
 
 // addPlain accumulates a row in the calls without DISTINCT.
@@ -168,7 +205,7 @@ func (a *aggregates) addDistinct(g *group, set int, b *types.Batch, k int, i int
 		if e == 0 {
 			e, _ = elems.Add(g.ref, d.keys.Key(k))
 		}
-		if !a.count(elems, e, bit) {
+		if !a.count(elems, e, bit) || a.partial {
 			continue
 		}
 		for n := range a.slots {
@@ -215,7 +252,9 @@ func (a *aggregates) take(g *group, b *types.Batch, k int, i int32) error {
 		}
 	}
 	for n := range a.sets {
-		if err := a.takeDistinct(g, n, b, k, i); err != nil {
+		if a.partial {
+			a.countPartial(g, n, b, k, i, ^uint64(0))
+		} else if err := a.takeDistinct(g, n, b, k, i); err != nil {
 			return err
 		}
 	}
@@ -246,9 +285,7 @@ func (a *aggregates) takeDistinct(g *group, set int, b *types.Batch, k int, i in
 			}
 		}
 	}
-	if !slices.ContainsFunc(counts, func(n uint64) bool { return n != 0 }) {
-		elems.Remove(g.ref, e)
-	}
+	dropUncounted(elems, g.ref, e, counts)
 	return nil
 }
 
@@ -322,22 +359,24 @@ func (a *aggregates) merge(dst, src *group) error {
 		}
 	}
 	for n := range a.sets {
-		if err := a.mergeSet(dst, src, n); err != nil {
+		if err := a.mergeSet(dst, src, n, a.sets[n].value); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// mergeSet adds a DISTINCT set to another; values that are new there are accumulated.
-func (a *aggregates) mergeSet(dst, src *group, set int) error {
+// mergeSet adds a DISTINCT set, a value of src, to another; values that are new there are accumulated, and those that
+// no row has any more are taken back.
+func (a *aggregates) mergeSet(dst, src *group, set, value int) error {
 	d := &a.sets[set]
-	from, to := src.m.Collection(d.value), dst.m.Collection(d.value)
+	from, to := src.m.Collection(value), dst.m.Collection(d.value)
 	for e := from.First(src.ref); e != 0; e = from.Next(e) {
 		x, _ := to.Add(dst.ref, from.Elem(e))
 		loaded := false
 		for bit := range d.filters {
-			if !a.mergeCount(to, x, from.Get(e), bit) {
+			turn := a.mergeCount(to, x, from.Get(e), bit)
+			if turn == 0 {
 				continue
 			}
 			if !loaded {
@@ -346,27 +385,57 @@ func (a *aggregates) mergeSet(dst, src *group, set int) error {
 					return err
 				}
 			}
-			for n := range a.slots {
-				if s := &a.slots[n]; s.set == set && s.bit == bit {
-					if err := s.acc.Add(dst.words[s.from:s.to], a.st.of(dst, s), &d.row, 0); err != nil {
-						return err
-					}
-				}
+			if err := a.turned(dst, set, bit, turn); err != nil {
+				return err
 			}
+		}
+		if a.retract {
+			dropUncounted(to, dst.ref, x, to.Get(x))
 		}
 	}
 	return nil
 }
 
-// mergeCount adds what an element of another set says for a bit, and reports whether rows pass the filter only now.
-func (a *aggregates) mergeCount(to state.Collection, x state.Ref, from []uint64, bit int) bool {
+// turned lets the calls over a DISTINCT set know that the loaded value came (1) or went (-1) for a filter.
+func (a *aggregates) turned(g *group, set, bit, turn int) error {
+	for n := range a.slots {
+		s := &a.slots[n]
+		if s.set != set || s.bit != bit {
+			continue
+		}
+		apply := s.acc.Add
+		if turn < 0 {
+			apply = s.acc.Retract
+		}
+		if err := apply(g.words[s.from:s.to], a.st.of(g, s), &a.sets[set].row, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mergeCount adds what an element of another set says for a bit. It gives 1 when rows pass the filter only now, -1 when none
+// does any more, else 0.
+func (a *aggregates) mergeCount(to state.Collection, x state.Ref, from []uint64, bit int) int {
 	if !a.retract {
-		return passed(from, bit) && a.count(to, x, bit)
+		if passed(from, bit) && a.count(to, x, bit) {
+			return 1
+		}
+		return 0
+	}
+	if from[bit] == 0 {
+		return 0
 	}
 	counts := to.Touch(x)
-	was := counts[bit]
+	was := int64(counts[bit]) > 0
 	counts[bit] += from[bit]
-	return from[bit] != 0 && was == 0
+	switch is := int64(counts[bit]) > 0; {
+	case is == was:
+		return 0
+	case is:
+		return 1
+	}
+	return -1
 }
 
 // load makes d.row a batch of one row that has the values of an element in the argument columns.

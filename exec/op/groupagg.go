@@ -18,6 +18,8 @@ type Grouping struct {
 	UpdateBefore bool           // -U is wanted in front of +U
 	TTL          time.Duration  // of the state, 0 for ever
 	MiniBatch    MiniBatch
+	// Merge: what comes in are the keys and the accumulators of a LocalAggregate, whose input has the columns In.
+	Merge bool
 }
 
 // GroupAggregate keeps one accumulator record per key and gives, for every row and in input order, what the row changes:
@@ -73,7 +75,9 @@ func (g *GroupAggregate) Open(ctx *Context) error {
 	}
 	g.rowsOf, g.markOf = g.apply, g.mark
 	if g.spec.MiniBatch.enabled() {
-		g.mini = newBundleAggregate(g)
+		if g.mini, err = newBundleAggregate(g); err != nil {
+			return err
+		}
 		g.rowsOf = g.mini.apply
 	} else if g.runnable() {
 		g.runs = new(groupRuns)

@@ -71,7 +71,9 @@ func (b *bundle) reset() (held int64, ok bool) {
 type bundleAggregate struct {
 	*GroupAggregate
 	bundle
-	was []*types.Column // results before the bundle, one row per key that had one
+	merging *merging        // nil where rows come in
+	ended   func() error    // called at the end of a bundle, may be nil
+	was     []*types.Column // results before the bundle, one row per key that had one
 }
 
 // Values of a key in the bundle.
@@ -81,25 +83,41 @@ const (
 	bundleValues
 )
 
-func newBundleAggregate(g *GroupAggregate) *bundleAggregate {
+func newBundleAggregate(g *GroupAggregate) (*bundleAggregate, error) {
 	b := &bundleAggregate{GroupAggregate: g, bundle: newBundle(g.ctx, g.spec.MiniBatch, state.Words(bundleValues))}
 	for i := range g.news {
 		b.was = append(b.was, types.NewColumn(g.news[i].Type, types.BatchRows))
 	}
-	return b
+	if !g.spec.Merge {
+		return b, nil
+	}
+	n := len(g.spec.Keys)
+	g.keys.cols = nil
+	for i := range n {
+		g.keys.cols = append(g.keys.cols, i)
+	}
+	var err error
+	b.merging, err = newMerging(g.spec.Aggs, g.spec.In, g.spec.Retract, g.ctx.Env, n)
+	return b, err
 }
 
 // apply accumulates the rows of a batch.
 func (a *bundleAggregate) apply(b *types.Batch) error {
 	a.keys.encode(b)
 	a.table.Stage(a.keys.Hash, a.keys.group)
-	a.aggs.begin(b)
+	if a.merging == nil {
+		a.aggs.begin(b)
+	}
 	for k, i := range b.Live() {
 		if err := a.row(b, k, i); err != nil {
 			if err := a.flush(); err != nil {
 				return err
 			}
-			return dataError(a.GroupAggregate.ctx, &types.RowError{Row: i, Err: err}, a.spec.In, b)
+			in := a.spec.In
+			if a.merging != nil {
+				in = pick(in, a.spec.Keys)
+			}
+			return dataError(a.GroupAggregate.ctx, &types.RowError{Row: i, Err: err}, in, b)
 		}
 		if a.full() {
 			if err := a.flush(); err != nil {
@@ -130,7 +148,10 @@ func (a *bundleAggregate) row(b *types.Batch, k int, i int32) error {
 			return err
 		}
 	}
-	if retract {
+	switch {
+	case a.merging != nil:
+		return a.merging.merge(a.aggs, &r, b, i)
+	case retract:
 		return a.aggs.take(&r, b, k, i)
 	}
 	return a.aggs.add(&r, b, k, i)
@@ -156,7 +177,10 @@ func (a *bundleAggregate) flush() error {
 	for _, c := range a.was {
 		c.Reset()
 	}
-	return a.out.flush()
+	if err := a.out.flush(); err != nil || a.ended == nil {
+		return err
+	}
+	return a.ended()
 }
 
 // change gives the change of one key.

@@ -1,0 +1,4 @@
+SET 'table.exec.mini-batch.enabled' = 'true';
+SET 'table.exec.mini-batch.allow-latency' = '2 s';
+SET 'table.exec.mini-batch.size' = '100';
+SELECT cust, JSON_ARRAYAGG(item) FROM orders GROUP BY cust;

@@ -1,0 +1,4 @@
+SET 'table.exec.mini-batch.enabled' = 'true';
+SET 'table.exec.mini-batch.allow-latency' = '2 s';
+SET 'table.exec.mini-batch.size' = '100';
+SELECT cust, COUNT(DISTINCT item), SUM(DISTINCT qty), COUNT(DISTINCT item) FILTER (WHERE qty > 1), COUNT(*) FILTER (WHERE qty > 2), SUM(qty) FILTER (WHERE qty > 1) FROM orders GROUP BY cust;
