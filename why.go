@@ -12,7 +12,7 @@ import (
 
 // waitsForTime are the operators that hold rows until event time has moved on.
 var waitsForTime = []string{
-	"WindowAggregate", "GroupWindowAggregate", "WindowJoin", "WindowRank", "WindowDeduplicate", "IntervalJoin", "TemporalJoin",
+	"WindowAggregate", "GlobalWindowAggregate", "LocalWindowAggregate", "GroupWindowAggregate", "WindowJoin", "WindowRank", "WindowDeduplicate", "IntervalJoin", "TemporalJoin",
 	"OverAggregate", "Match", "TemporalSort",
 }
 

@@ -58,10 +58,16 @@ func newOperator(s *opSpec) (op.Operator, error) {
 			In: over, Out: n.Buckets, Keys: keys, Aggs: n.Aggs, Retract: n.Retract, TTL: n.TTL, MiniBatch: op.MiniBatch(n.MiniBatch),
 		}, op.LocalGrouping{Out: n.Fields, Keys: n.FinalKeys, Aggs: n.FinalAggs}), nil
 	case *plan.WindowAggregate:
+		over, keys, retract := n.Over()
 		return op.NewWindowAggregate(op.Windowing{
-			In: in().Fields, Out: n.Fields, Window: window(n.Window), Keys: n.Keys, Aggs: n.Aggs, Props: windowProps(n.Props),
-			Retract: updates(in()), Attached: n.Attached, StartCol: n.StartCol, EndCol: n.EndCol,
+			In: over, Out: n.Fields, Window: window(n.Window), Keys: keys, Aggs: n.Aggs, Props: windowProps(n.Props),
+			Retract: retract, Attached: n.Attached, StartCol: n.StartCol, EndCol: n.EndCol, Merge: n.Local() != nil && !s.whole,
 		}), nil
+	case *plan.LocalWindowAggregate:
+		return op.NewLocalWindowAggregate(op.Windowing{
+			In: in().Fields, Out: n.Fields, Window: window(n.Window), Keys: n.Keys, Aggs: n.Aggs, Retract: n.Retract,
+			Attached: n.Attached, StartCol: n.StartCol, EndCol: n.EndCol,
+		}, int(n.Limit)), nil
 	case *plan.GroupWindowAggregate:
 		spec := op.Windowing{
 			In: in().Fields, Out: n.Fields, Window: window(n.Window), Keys: n.Keys, Aggs: n.Aggs, Props: windowProps(n.Props),

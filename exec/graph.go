@@ -43,8 +43,9 @@ type opSpec struct {
 	parallelism int
 	vertex      *vertex
 	task        *taskSpec
-	index       int // within its task
-	ordinal     int // among the operators of its kind
+	index       int  // within its task
+	ordinal     int  // among the operators of its kind
+	whole       bool // both phases of a window aggregation
 }
 
 // opInput is an input of an operator. Unions are dissolved into several links to one input.
@@ -93,9 +94,16 @@ func cut(g *plan.Graph, cfg *JobConfig) (*jobGraph, error) {
 		case *plan.Exchange, *plan.Union, *plan.MiniBatchAssigner:
 			continue
 		}
+		whole, skip, err := onePhase(g, n, specs, cfg)
+		if err != nil {
+			return nil, err
+		}
+		if skip {
+			continue
+		}
 		var last *opSpec
 		for _, st := range stages(n) {
-			s := &opSpec{node: n, stage: st, id: n.Base().ID, name: opName(n, st), fields: n.Base().Fields, batch: g.Batch}
+			s := &opSpec{node: n, stage: st, id: n.Base().ID, name: opName(n, st), fields: n.Base().Fields, batch: g.Batch, whole: whole}
 			if last == nil {
 				if err := s.connect(specs); err != nil {
 					return nil, err
@@ -136,6 +144,31 @@ func cut(g *plan.Graph, cfg *JobConfig) (*jobGraph, error) {
 	return j, nil
 }
 
+// onePhase reports whether a node aggregates windows in one phase although it is planned in two, and whether it is the local phase
+// that is left out for that: where both would run once, the local one would only do the work of the other before it.
+func onePhase(g *plan.Graph, n plan.Node, specs map[plan.Node]*opSpec, cfg *JobConfig) (whole, skip bool, err error) {
+	switch n := n.(type) {
+	case *plan.WindowAggregate:
+		l := n.Local()
+		return l != nil && specs[l] == nil, false, nil
+	case *plan.LocalWindowAggregate:
+		links, err := sources(n, nil, specs)
+		if err != nil {
+			return false, false, err
+		}
+		if width(&opSpec{node: n, inputs: []opInput{{links: links}}}, cfg) > 1 {
+			return false, false, nil
+		}
+		for _, other := range g.Nodes {
+			if w, ok := other.(*plan.WindowAggregate); ok && w.Local() == n && width(&opSpec{node: w}, cfg) > 1 {
+				return false, false, nil
+			}
+		}
+		return false, true, nil
+	}
+	return false, false, nil
+}
+
 // stages lists the operators that a node becomes.
 func stages(n plan.Node) []stage {
 	if c, ok := n.(*plan.Collect); ok && len(c.Enforcer.NotNull) > 0 {
@@ -164,6 +197,9 @@ func (s *opSpec) connect(specs map[plan.Node]*opSpec) error {
 		}
 		for _, l := range links {
 			l.to, l.input = s, i
+			if s.whole { // its exchange is by the columns of the local phase, and has one end
+				l.exchange = &plan.Exchange{Info: l.exchange.Info, Dist: plan.Singleton}
+			}
 			l.from.outputs = append(l.from.outputs, l)
 		}
 		s.inputs = append(s.inputs, opInput{links: links})
@@ -194,6 +230,9 @@ func sources(n plan.Node, x *plan.Exchange, specs map[plan.Node]*opSpec) ([]*lin
 		return all, nil
 	}
 	from := specs[n]
+	if l, ok := n.(*plan.LocalWindowAggregate); ok && from == nil {
+		return sources(l.Inputs[0], x, specs)
+	}
 	if from == nil {
 		return nil, fmt.Errorf("plan node %s[%d] comes after its consumer", n.Base().Kind, n.Base().ID)
 	}

@@ -84,6 +84,30 @@ GroupAggregate[5] -> out[6]: Writer x2 <HASH Source: a[1] <HASH Source: b[2]
 task Source: a[1]
 task Source: b[2]
 task GroupAggregate[5] -> out[6]: Writer`},
+		{"a window aggregation in two phases", JobConfig{Parallelism: 2}, func(k *graphKit) {
+			k.sink(k.windows(k.scan("t", src, nil), plan.HashKeys), "out", sink)
+		}, `
+Source: t[1] -> LocalWindowAggregate[2] x2
+GlobalWindowAggregate[4] -> out[5]: Writer x2 <HASH Source: t[1]
+task Source: t[1] -> LocalWindowAggregate[2]
+task GlobalWindowAggregate[4] -> out[5]: Writer`},
+		{"without keys", JobConfig{Parallelism: 2}, func(k *graphKit) {
+			k.sink(k.windows(k.scan("t", src, nil), plan.Singleton), "out", sink)
+		}, `
+Source: t[1] -> LocalWindowAggregate[2] x2
+GlobalWindowAggregate[4] -> out[5]: Writer x1 <GLOBAL Source: t[1]
+task Source: t[1] -> LocalWindowAggregate[2]
+task GlobalWindowAggregate[4] -> out[5]: Writer`},
+		{"where one task has all rows, the local phase is left out", JobConfig{Parallelism: 1}, func(k *graphKit) {
+			a, b := k.scan("a", src, nil), k.scan("b", src, nil)
+			k.sink(k.windows(k.add(&plan.Union{Info: k.info("Union", "", kvFields, a, b)}), plan.HashKeys), "out", sink)
+		}, `
+Source: a[1] x1
+Source: b[2] x1
+GlobalWindowAggregate[6] -> out[7]: Writer x1 <GLOBAL Source: a[1] <GLOBAL Source: b[2]
+task Source: a[1]
+task Source: b[2]
+task GlobalWindowAggregate[6] -> out[7]: Writer`},
 		{"two sinks on one scan", JobConfig{Parallelism: 2}, func(k *graphKit) {
 			s := k.scan("t", src, nil)
 			k.sink(k.probe(s), "a", sink)

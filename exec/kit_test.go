@@ -409,6 +409,16 @@ func (k *graphKit) count(in plan.Node, name string) plan.Node {
 	return k.add(&plan.GroupAggregate{Info: k.info("GroupAggregate", "agg/"+name, kvFields[:2], in), Keys: []int{0}})
 }
 
+// windows aggregates in two phases.
+func (k *graphKit) windows(in plan.Node, d plan.Distribution) plan.Node {
+	l := k.add(&plan.LocalWindowAggregate{Info: k.info("LocalWindowAggregate", "", kvFields[:1], in)})
+	w := &plan.WindowAggregate{Info: k.info("GlobalWindowAggregate", "windows", kvFields, k.exchange(l, d, 0))}
+	if d == plan.Singleton {
+		w.Parallelism = 1
+	}
+	return k.add(w)
+}
+
 func (k *graphKit) sink(in plan.Node, name string, s *memSink) plan.Node {
 	n := &plan.Sink{Info: k.info("Sink", "sink/"+name, in.Base().Fields, in), Table: &connectors.Table{Name: "c.d." + name}, Sink: s.sink(), RowtimeColumn: -1}
 	k.g.Sinks = append(k.g.Sinks, n)

@@ -80,7 +80,7 @@ func (d *describer) node(n Node) {
 		if n.Part != "" {
 			d.add("partialFinalType", n.Part)
 		}
-		d.add("select", localText(n.Keys, n.Aggs, in, n.Retract))
+		d.add("select", localText(n.Keys, n.Aggs, in, n.Retract, n.Retract))
 	case *IncrementalGroupAggregate:
 		d.add("partialAggGrouping", columnNames(n.Buckets, n.Keys))
 		d.add("finalAggGrouping", columnNames(n.Buckets, n.FinalKeys))
@@ -89,8 +89,17 @@ func (d *describer) node(n Node) {
 		d.add("window", windowText(n.Window, in, false, 0, 0))
 	case *WindowAggregate:
 		d.group(in, n.Keys)
+		if l := n.Local(); l != nil {
+			d.add("window", sliceWindowText(n.Window, l))
+			d.add("select", n.globalText())
+			return
+		}
 		d.add("window", windowText(n.Window, in, n.Attached, n.StartCol, n.EndCol))
 		d.add("select", aggText(in, n.Keys, n.Aggs, propTexts(n)))
+	case *LocalWindowAggregate:
+		d.group(in, n.Keys)
+		d.add("window", windowText(n.Window, in, n.Attached, n.StartCol, n.EndCol))
+		d.add("select", n.text())
 	case *Sort:
 		d.add("orderBy", orderText(in, n.Keys))
 	case *TemporalSort:
@@ -236,12 +245,22 @@ func propTexts(n *WindowAggregate) []string {
 var windowNames = [...]string{Tumble: "TUMBLE", Hop: "HOP", Cumulate: "CUMULATE", Session: "SESSION"}
 
 func windowText(w Window, in []types.Field, attached bool, start, end int) string {
-	var parts []string
 	if attached {
-		parts = append(parts, "win_start=["+in[start].Name+"]", "win_end=["+in[end].Name+"]")
-	} else {
-		parts = append(parts, "time_col=["+in[w.Column].Name+"]")
+		return windowCall(w, in, "win_start=["+in[start].Name+"]", "win_end=["+in[end].Name+"]")
 	}
+	return windowCall(w, in, "time_col=["+in[w.Column].Name+"]")
+}
+
+// sliceWindowText is windowText for windows over what a local phase gives.
+func sliceWindowText(w Window, l *LocalWindowAggregate) string {
+	end := "slice_end"
+	if l.Attached {
+		end = "win_end"
+	}
+	return windowCall(w, nil, end+"=["+l.sliceEnd()+"]")
+}
+
+func windowCall(w Window, in []types.Field, parts ...string) string {
 	ms := func(n int64) string { return spanText(time.Duration(n) * time.Millisecond) }
 	switch w.Kind {
 	case Tumble:

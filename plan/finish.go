@@ -50,7 +50,7 @@ func (p *planning) physical(root Node) (Node, error) {
 	if root, err = p.infer(root); err != nil {
 		return nil, err
 	}
-	return pure(root, p.groupPhases), nil
+	return pure(pure(root, p.groupPhases), p.windowPhases), nil
 }
 
 // finish turns the bound trees of a statement into its graph.
@@ -273,6 +273,10 @@ func retractTexts(n Node) {
 		return
 	case *GroupAggregate:
 		if n.Merges() {
+			return
+		}
+	case *WindowAggregate:
+		if n.Local() != nil {
 			return
 		}
 	}

@@ -131,7 +131,7 @@ func TestTimeToLive(t *testing.T) {
 		{sql: "SELECT a.id FROM k a JOIN k b ON a.id = b.id AND a.ts BETWEEN b.ts - INTERVAL '1' MINUTE AND b.ts + INTERVAL '10' SECOND", kind: "IntervalJoin",
 			bound: "the interval: a left row until the watermark is 1 min past it, a right row until it is 10 s past it"},
 		{sql: "SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE k, DESCRIPTOR(ts), INTERVAL '1' HOUR)) GROUP BY window_start, window_end",
-			kind: "WindowAggregate", bound: "the windows that are open: dropped when the watermark passes their end"},
+			kind: "GlobalWindowAggregate", bound: "the windows that are open: dropped when the watermark passes their end"},
 		{sql: "SELECT COUNT(*) FROM k", kind: "GroupAggregate", bound: "one row"},
 		{sql: "SELECT COUNT(DISTINCT cust) FROM k", kind: "GroupAggregate",
 			bound: "nothing: the values of the whole input, kept for ever; SET 'table.exec.state.ttl' = '1 d' bounds it"},

@@ -16,18 +16,32 @@ import (
 func origins(g *Graph) {
 	for _, n := range g.Nodes {
 		b := n.Base()
-		var in []types.Field
-		for _, c := range b.Inputs {
-			in = append(in, byOrigin(c.Base().Fields)...)
-		}
-		if inc, ok := n.(*IncrementalGroupAggregate); ok {
-			inc.bucketOrigins()
-		}
+		in := originsIn(n)
 		b.Fields = slices.Clone(b.Fields)
 		for i := range b.Fields {
 			b.Fields[i].Origin = shortOrigin(sourceOf(n, i, in))
 		}
 	}
+}
+
+// originsIn gives the columns over which the expressions and calls of a node stand.
+func originsIn(n Node) []types.Field {
+	switch n := n.(type) {
+	case *GroupAggregate:
+		over, _, _ := n.Over()
+		return byOrigin(over)
+	case *WindowAggregate:
+		over, _, _ := n.Over()
+		return byOrigin(over)
+	case *IncrementalGroupAggregate:
+		n.bucketOrigins()
+		return byOrigin(n.Buckets)
+	}
+	var in []types.Field
+	for _, c := range n.Base().Inputs {
+		in = append(in, byOrigin(c.Base().Fields)...)
+	}
+	return in
 }
 
 // byOrigin gives fields as expressions over them are written.
@@ -60,17 +74,17 @@ func sourceOf(n Node, i int, in []types.Field) string {
 	case *Union:
 		return unionOrigin(n, i)
 	case *GroupAggregate:
-		if n.Merges() {
-			over, keys, _ := n.Over()
-			return groupOrigin(n, keys, n.Aggs, i, byOrigin(over))
-		}
-		return groupOrigin(n, n.Keys, n.Aggs, i, in)
+		_, keys, _ := n.Over()
+		return groupOrigin(n, keys, n.Aggs, i, in)
 	case *LocalGroupAggregate:
 		return groupOrigin(n, n.Keys, nil, i, in)
 	case *IncrementalGroupAggregate:
-		return groupOrigin(n, n.FinalKeys, nil, i, byOrigin(n.Buckets))
+		return groupOrigin(n, n.FinalKeys, nil, i, in)
 	case *WindowAggregate:
-		return groupOrigin(n, n.Keys, n.Aggs, i, in)
+		_, keys, _ := n.Over()
+		return groupOrigin(n, keys, n.Aggs, i, in)
+	case *LocalWindowAggregate:
+		return groupOrigin(n, n.Keys, nil, i, in)
 	case *GroupWindowAggregate:
 		return groupOrigin(n, n.Keys, n.Aggs, i, in)
 	case *Match:
@@ -97,7 +111,7 @@ func groupOrigin(n Node, keys []int, aggs []expr.AggCall, i int, in []types.Fiel
 	case i < len(keys)+len(aggs):
 		return aggs[i-len(keys)].Origin(in)
 	}
-	return n.Base().Kind + "." + n.Base().Fields[i].Name
+	return strings.TrimPrefix(n.Base().Kind, "Global") + "." + n.Base().Fields[i].Name
 }
 
 // unionOrigin is that of all inputs, or the list of theirs.

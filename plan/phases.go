@@ -150,8 +150,9 @@ func accumulators(c expr.AggCall, retract bool) []string {
 	}
 }
 
-// newPhaseTexts writes the aggregates of a local phase over some columns.
-func newPhaseTexts(aggs []expr.AggCall, fields []types.Field, retract bool) phaseTexts {
+// newPhaseTexts writes the aggregates of a local phase over some columns. counts: rows are counted, by a COUNT(*) among the calls
+// or beside them.
+func newPhaseTexts(aggs []expr.AggCall, fields []types.Field, retract, counts bool) phaseTexts {
 	var t phaseTexts
 	var sets [][]int
 	n := 0
@@ -182,9 +183,9 @@ func newPhaseTexts(aggs []expr.AggCall, fields []types.Field, retract bool) phas
 		t.names = append(t.names, name)
 		counted = counted || c.Func.Name == "COUNT" && len(c.Args) == 0 && c.Filter < 0 && !c.Distinct
 	}
-	if retract && !counted {
+	if counts && !counted {
 		t.count = "count1$" + itoa(n)
-		t.rows = "COUNT_RETRACT(*) AS " + t.count
+		t.rows = callText(expr.AggCall{Func: expr.LookupAggregate("COUNT"), Filter: -1}, fields, retract) + " AS " + t.count
 	}
 	for i, s := range sets {
 		t.sets = append(t.sets, "DISTINCT("+columnNames(fields, s)+") AS distinct$"+itoa(i))
@@ -193,8 +194,8 @@ func newPhaseTexts(aggs []expr.AggCall, fields []types.Field, retract bool) phas
 }
 
 // localText is the select list of a local phase.
-func localText(keys []int, aggs []expr.AggCall, fields []types.Field, retract bool, more ...string) string {
-	t := newPhaseTexts(aggs, fields, retract)
+func localText(keys []int, aggs []expr.AggCall, fields []types.Field, retract, counts bool, more ...string) string {
+	t := newPhaseTexts(aggs, fields, retract, counts)
 	out := keyTexts(fields, keys)
 	out = append(out, t.local...)
 	if t.rows != "" {
@@ -214,11 +215,11 @@ func keyTexts(fields []types.Field, keys []int) []string {
 // globalText is the select list of a GroupAggregate that merges.
 func (n *GroupAggregate) globalText() string {
 	fields, keys, retract := n.Over()
-	t := newPhaseTexts(n.Aggs, fields, retract)
+	t := newPhaseTexts(n.Aggs, fields, retract, false)
 	if inc, ok := below(n).(*IncrementalGroupAggregate); ok { // accumulators keep their names
 		bucketed, _ := inc.Over()
-		names := newPhaseTexts(inc.Aggs, bucketed, inc.Retract).names
-		t = newPhaseTexts(n.Aggs, inc.Buckets, inc.Retract)
+		names := newPhaseTexts(inc.Aggs, bucketed, inc.Retract, false).names
+		t = newPhaseTexts(n.Aggs, inc.Buckets, inc.Retract, false)
 		for i := range t.merged {
 			call, _, _ := strings.Cut(t.merged[i], "(")
 			t.merged[i] = call + "(" + names[i] + ")"
@@ -234,7 +235,7 @@ func (n *GroupAggregate) globalText() string {
 // text is the select list of an IncrementalGroupAggregate.
 func (n *IncrementalGroupAggregate) text() string {
 	fields, _ := n.Over()
-	t := newPhaseTexts(n.Aggs, fields, n.Retract)
+	t := newPhaseTexts(n.Aggs, fields, n.Retract, n.Retract)
 	out := keyTexts(n.Buckets, n.FinalKeys)
 	for i := range n.Aggs {
 		out = append(out, t.merged[i]+" AS "+t.names[i])

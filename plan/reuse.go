@@ -121,6 +121,8 @@ func digestNode(n Node) string {
 		fmt.Fprintf(&b, "|%v|%s|%v|%s", n.Keys, aggDigest(n.Aggs), n.FinalKeys, aggDigest(n.FinalAggs))
 	case *WindowAggregate:
 		fmt.Fprintf(&b, "|%v|%s|%+v", n.Keys, aggDigest(n.Aggs), n.Window)
+	case *LocalWindowAggregate:
+		fmt.Fprintf(&b, "|%v|%s|%+v|%d|%d", n.Keys, aggDigest(n.Aggs), n.Window, n.StartCol, n.EndCol)
 	case *GroupWindowAggregate:
 		fmt.Fprintf(&b, "|%v|%s|%+v|%d", n.Keys, aggDigest(n.Aggs), n.Window, n.Lateness)
 	case *TemporalJoin:

@@ -47,10 +47,12 @@ func stateWord(n Node) (word string, counts bool) {
 	switch n := n.(type) {
 	case *Sink:
 		return "Sink", false
-	case *Collect, *Calc, *Exchange, *Union, *Expand, *DropUpdateBefore, *Values, *Correlate, *MiniBatchAssigner, *LocalGroupAggregate:
+	case *Collect, *Calc, *Exchange, *Union, *Expand, *DropUpdateBefore, *Values, *Correlate, *MiniBatchAssigner, *LocalGroupAggregate, *LocalWindowAggregate:
 		return "", false
 	case *GroupAggregate, *IncrementalGroupAggregate: // in any number of phases
 		return "GroupAggregate", true
+	case *WindowAggregate:
+		return "WindowAggregate", true
 	case *Scan:
 		table := n.Table.Name
 		return "Source(" + table[strings.LastIndexByte(table, '.')+1:] + ")", false

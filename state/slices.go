@@ -70,6 +70,13 @@ func (s *Slices) Times() []int64 { return s.times[s.head:] }
 // Len is the number of records in all open slices.
 func (s *Slices) Len() int { return s.lay.live }
 
+// Elements is the number of records and elements of collections in all open slices.
+func (s *Slices) Elements() int {
+	n := 0
+	s.lay.each(func(l *layout) { n += l.live })
+	return n
+}
+
 const (
 	maxFreeSlices    = 64
 	maxFreeSliceSize = 16 << 20 // bytes that a slice may hold to be kept for reuse

@@ -58,6 +58,15 @@ func (x *keyBlock) lookUp(t *state.Table, keys *batchKeys, from, to int) {
 	x.find.Find(x.maps[:to-from], &keys.Keys, types.All(to)[from:], x.refs[:to-from])
 }
 
+// firstColumns gives the numbers of the first n columns.
+func firstColumns(n int) []int {
+	cols := make([]int, n)
+	for i := range cols {
+		cols[i] = i
+	}
+	return cols
+}
+
 // fieldTypes gives the types of some fields.
 func fieldTypes(fields []types.Field, of []int) []types.Type {
 	ts := make([]types.Type, len(of))

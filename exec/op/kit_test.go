@@ -37,6 +37,7 @@ import (
 // and at parallelism 2 with changes of parallelism on the way.
 type rig struct {
 	make  func() Operator
+	also  func() Operator // another operator that gives the same, nil for none
 	in    [][]types.Field
 	out   []types.Field
 	keys  [][]int // key columns per input, for parallelism; nil: all rows go to subtask 0
@@ -60,6 +61,11 @@ type step struct {
 func (r rig) run(t *testing.T, trace string) {
 	t.Helper()
 	steps := parseTrace(t, trace)
+	if r.also != nil {
+		other := r
+		other.make, other.also = r.also, nil
+		t.Run("phases", func(t *testing.T) { other.run(t, trace) })
+	}
 	t.Run("single", func(t *testing.T) { r.play(t, steps, func(int) int { return 0 }, 1) })
 	t.Run("batched", func(t *testing.T) { r.playBatched(t, steps) })
 	t.Run("restored", func(t *testing.T) { r.play(t, steps, func(int) int { return 1 }, 1) })

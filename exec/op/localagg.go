@@ -44,7 +44,7 @@ func (l *LocalAggregate) Open(ctx *Context) error {
 		return err
 	}
 	l.bundle = newBundle(ctx, l.spec.MiniBatch, l.aggs.values)
-	l.codec = newPartialCodec(l.aggs)
+	l.codec = newPartialCodec(l.aggs, len(l.spec.Aggs))
 	l.keys = newBatchKeys(l.spec.In, l.spec.Keys, ctx.MaxParallelism)
 	l.out = newOutput(ctx.Out, l.spec.Out)
 	l.rowsOf, l.markOf = l.apply, l.mark

@@ -92,10 +92,7 @@ func newBundleAggregate(g *GroupAggregate) (*bundleAggregate, error) {
 		return b, nil
 	}
 	n := len(g.spec.Keys)
-	g.keys.cols = nil
-	for i := range n {
-		g.keys.cols = append(g.keys.cols, i)
-	}
+	g.keys.cols = firstColumns(n)
 	var err error
 	b.merging, err = newMerging(g.spec.Aggs, g.spec.In, g.spec.Retract, g.ctx.Env, n)
 	return b, err

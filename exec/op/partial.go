@@ -24,12 +24,13 @@ type partials struct {
 	arena types.Arena
 }
 
-func newPartialCodec(aggs *aggregates) *partials {
+// newPartialCodec makes the codec of the first calls.
+func newPartialCodec(aggs *aggregates, calls int) *partials {
 	p := &partials{aggs: aggs, plain: true}
 	if aggs.counted {
 		p.carried = append(p.carried, 0)
 	}
-	for i := range aggs.slots {
+	for i := range aggs.slots[:calls] {
 		if s := &aggs.slots[i]; s.set < 0 {
 			for v := s.from; v < s.to; v++ {
 				p.carried = append(p.carried, v)
@@ -196,7 +197,7 @@ func newMerging(calls []expr.AggCall, in []types.Field, retract bool, env *expr.
 	if err != nil {
 		return nil, err
 	}
-	return &merging{codec: newPartialCodec(part), column: column}, nil
+	return &merging{codec: newPartialCodec(part, len(calls)), column: column}, nil
 }
 
 // merge adds what row i holds to a record.

@@ -31,6 +31,8 @@ type Windowing struct {
 	// Attached: the rows carry their window in the columns StartCol and EndCol; of Window only Rowtime and Zoned count.
 	Attached         bool
 	StartCol, EndCol int
+	// Merge: what comes in is what a LocalWindowAggregate gives, whose input has the columns In.
+	Merge bool
 }
 
 // WindowAggregate aggregates by key and window over TUMBLE, HOP and CUMULATE, and gives each result once, as +I, when
@@ -50,7 +52,9 @@ type WindowAggregate struct {
 	late   *Counter
 	shared bool // windows share slices
 
-	separate bool // no sharing of slices although the aggregates could be merged
+	separate bool     // no sharing of slices although the aggregates could be merged
+	partial  bool     // in a LocalWindowAggregate
+	merging  *merging // nil where rows come in
 
 	progress int64 // windows that end by then have fired: the watermark, or the processing time - 1
 	done     int64 // while windows fire: the end of the last that did
@@ -87,7 +91,7 @@ func newWindowAggregate(spec Windowing) *WindowAggregate {
 func (w *WindowAggregate) Open(ctx *Context) error {
 	w.ctx = ctx
 	var err error
-	if w.aggs, err = newAggregates(w.spec.Aggs, w.spec.In, w.spec.Retract, ctx.Env); err != nil {
+	if w.aggs, err = compileAggregates(w.spec.Aggs, w.spec.In, w.spec.Retract, w.partial, ctx.Env); err != nil {
 		return err
 	}
 	if w.spec.Window.Zoned || !w.spec.Window.Rowtime {
@@ -106,11 +110,27 @@ func (w *WindowAggregate) Open(ctx *Context) error {
 	w.out = newOutput(ctx.Out, w.spec.Out)
 	w.progress, w.done = w.clock.Now(), math.MinInt64
 	w.rowsOf, w.markOf = w.apply, w.advance
-	if w.aggs.foldable() && (w.shared || w.spec.Window.Kind == Tumble || w.spec.Attached) {
+	if w.spec.Merge {
+		if err := w.merge(); err != nil {
+			return err
+		}
+	} else if w.aggs.foldable() && (w.shared || w.spec.Window.Kind == Tumble || w.spec.Attached) {
 		w.run = new(windowRun)
 	}
 	w.wake()
 	return nil
+}
+
+// merge prepares for the rows of a LocalWindowAggregate.
+func (w *WindowAggregate) merge() (err error) {
+	n := len(w.keys.cols)
+	w.keys.cols = firstColumns(n)
+	if w.keys.owner != nil {
+		w.keys.owner.cols = firstColumns(n - 1)
+	}
+	w.rowsOf = w.mergePartials
+	w.merging, err = newMerging(w.spec.Aggs, w.spec.In, w.spec.Retract, w.ctx.Env, n+2)
+	return err
 }
 
 func (w *WindowAggregate) descriptor() state.Descriptor {
@@ -129,7 +149,9 @@ func (w *WindowAggregate) descriptor() state.Descriptor {
 // Process adds rows to their slices.
 func (w *WindowAggregate) Process(_ int, b *types.Batch) error {
 	w.keys.encode(b)
-	w.aggs.begin(b)
+	if w.merging == nil {
+		w.aggs.begin(b)
+	}
 	w.seen = 0
 	if w.run != nil {
 		w.run.begin(b)
@@ -195,7 +217,11 @@ func (w *WindowAggregate) fail(err error, b *types.Batch, i int32) error {
 	if e := w.out.flush(); e != nil {
 		return e
 	}
-	return dataError(w.ctx, &types.RowError{Row: i, Err: err}, w.spec.In, b)
+	in := w.spec.In
+	if w.merging != nil {
+		in = pick(in, w.spec.Keys)
+	}
+	return dataError(w.ctx, &types.RowError{Row: i, Err: err}, in, b)
 }
 
 // add accumulates a row in a slice.

@@ -28,6 +28,12 @@ func windowRig(t testing.TB, in string, keys int, w Window, calls ...string) (ri
 		make: func() Operator { return NewWindowAggregate(*s) }, in: [][]types.Field{s.In}, out: s.Out,
 		keys: [][]int{s.Keys}, check: Check{Mode: types.InsertOnly}, bag: true,
 	}
+	r.also = func() Operator {
+		if !s.Window.Rowtime || s.Window.Kind == Session && !s.Attached {
+			return r.make()
+		}
+		return newPhasedWindow(*s, 1000)
+	}
 	return r, s
 }
 

@@ -11,7 +11,7 @@ func firingRig(t testing.TB, in string, w Window, f Firing, calls ...string) (ri
 	r, s := windowRig(t, in, 1, w, calls...)
 	f.UpdateBefore = true
 	r.make = func() Operator { return NewFiringAggregate(*s, f) }
-	r.check.Mode = types.AllKinds
+	r.check.Mode, r.also = types.AllKinds, nil
 	return r, s
 }
 

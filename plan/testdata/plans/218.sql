@@ -1,0 +1,1 @@
+WITH m AS (SELECT window_time AS wt, item, SUM(qty) AS s FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start, window_end, window_time, item) SELECT window_start, window_end, SUM(s) AS t FROM TABLE(TUMBLE(TABLE m, DESCRIPTOR(wt), INTERVAL '1' HOUR)) GROUP BY window_start, window_end;

@@ -1,0 +1,1 @@
+SELECT cust, window_start, window_end, COUNT(*) FILTER (WHERE qty > 1) FROM (SELECT * FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) WHERE qty > 0) GROUP BY cust, window_start, window_end;

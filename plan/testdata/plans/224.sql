@@ -1,0 +1,1 @@
+SELECT window_start, window_end, COUNT(*) FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY price DESC) AS rn FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE))) WHERE rn <= 3 GROUP BY window_start, window_end;

@@ -1,0 +1,1 @@
+SELECT window_start, window_end, COUNT(*) FROM (SELECT window_start, window_end, cust FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start, window_end, cust) GROUP BY window_start, window_end;

@@ -1,0 +1,1 @@
+SELECT window_start, window_end, cust, MAX(qty), STDDEV_POP(price), COUNT(DISTINCT item), SUM(DISTINCT qty) FILTER (WHERE id > 1) FROM TABLE(CUMULATE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '1' HOUR, INTERVAL '5' SECOND)) GROUP BY window_start, window_end, cust;

@@ -1,0 +1,2 @@
+SET 'table.optimizer.agg-phase-strategy' = 'ONE_PHASE';
+SELECT window_start, window_end, COUNT(*) FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start, window_end;
