@@ -40,7 +40,8 @@ type splitting struct {
 	failed bool
 }
 
-// buckets puts the buckets of the arguments behind the input's columns; false: there are none.
+// buckets puts the buckets of the arguments behind the input's columns; false: there are none, or the aggregation must not be
+// cut.
 func (s *splitting) buckets(n int64) bool {
 	f := fieldsIn(s.agg.Inputs[0])
 	var cols []int
@@ -72,9 +73,16 @@ func (s *splitting) buckets(n int64) bool {
 				}
 			}
 		}
-		s.add(set, bucketed(c))
+		s.add(set, c.Distinct || len(set) > len(s.agg.Keys))
 	}
-	return true
+	return !s.expanded() || !slices.ContainsFunc(s.agg.Aggs, func(c expr.AggCall) bool { return c.T.NotNull && !c.Func.Sure })
+}
+
+// expanded reports whether calls want different buckets. Then every row comes once for each of them, and until all have come, a
+// result may be NULL that never is for the whole row.
+func (s *splitting) expanded() bool {
+	more := slices.Index(s.spread, true) + 1
+	return slices.Contains(s.spread[more:], true)
 }
 
 // bucketed reports whether a call is split by its arguments: MIN and MAX are too, since they keep all values of a group when
@@ -112,7 +120,7 @@ func (s *splitting) call(name string, args ...expr.Expr) expr.Expr {
 func (s *splitting) partial() *GroupAggregate {
 	var in Node = s.in
 	calls := slices.Clone(s.agg.Aggs)
-	if more := slices.Index(s.spread, true) + 1; slices.Contains(s.spread[more:], true) {
+	if s.expanded() {
 		in = s.expand(calls)
 	}
 	part := &GroupAggregate{Keys: s.full, Aggs: calls, Part: "PARTIAL", ttl: s.agg.ttl}

@@ -39,11 +39,12 @@ func TestSplitDistinctPlans(t *testing.T) {
 // An aggregate that cannot be put together from parts, or has no bucket to be spread by, stays whole.
 func TestSplitDistinctKeepsWhole(t *testing.T) {
 	s := newSession(t)
-	s.must("CREATE TABLE t (k STRING, v INT) WITH ('connector' = 'kafka', 'topic' = 't', 'properties.bootstrap.servers' = 'b', 'format' = 'json'); " +
+	s.must("CREATE TABLE t (k STRING, v INT, w INT NOT NULL) WITH ('connector' = 'kafka', 'topic' = 't', 'properties.bootstrap.servers' = 'b', 'format' = 'json'); " +
 		"SET 'table.optimizer.distinct-agg.split.enabled' = 'true'")
 	for _, q := range []string{
 		"SELECT k, COUNT(DISTINCT v), AVG(v) FROM t GROUP BY k", "SELECT k, COUNT(DISTINCT v), LAST_VALUE(v) FROM t GROUP BY k",
 		"SELECT k, COUNT(DISTINCT k) FROM t GROUP BY k", "SELECT k, COUNT(v) FROM t GROUP BY k", "SELECT DISTINCT k FROM t",
+		"SELECT k, COUNT(DISTINCT v), COUNT(DISTINCT w), SUM(w) FROM t GROUP BY k", "SELECT k, COUNT(DISTINCT v), MIN(w) FROM t GROUP BY k",
 	} {
 		if text := withModes(s.must(q)); strings.Contains(text, "partialFinalType") {
 			t.Errorf("%s is split:\n%s", q, text)
