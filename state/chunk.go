@@ -64,6 +64,20 @@ func (c *chunk) sparse(pos uint64) []uint64 {
 // packedRow gives the packed values of a row, and what lies behind them.
 func (c *chunk) packedRow(rec []uint64) []byte { return c.packedAt(rec[rowHead]) }
 
+// packedNth gives the packed values of the row at index i and nothing else. Rows lie in their order, so that all but the last
+// ones of pages end where the next one begins.
+func (c *chunk) packedNth(i int) []byte {
+	at := c.nth(i)[rowHead] >> placeShift
+	page, from := at>>16&(maxPages-1), at&0xFFFF
+	if i+1 < c.n {
+		if next := c.nth(i + 1)[rowHead] >> placeShift; next>>16&(maxPages-1) == page {
+			return c.pages[page][from : next&0xFFFF]
+		}
+	}
+	p := c.pages[page][from:]
+	return p[:c.form.end(p)]
+}
+
 // packedAt is packedRow by the head word.
 func (c *chunk) packedAt(head uint64) []byte {
 	return c.pages[head>>(placeShift+16)&(maxPages-1)][head>>placeShift&0xFFFF:]

@@ -1,5 +1,10 @@
 package state
 
+import (
+	"encoding/binary"
+	"slices"
+)
+
 // A log has two parts in a checkpoint. Rows never change: every chunk is written once, or in pieces while it fills. Side
 // words and deletions are a chain of base and deltas like that of a table, the records named by row.
 const (
@@ -261,8 +266,7 @@ func (l *Log) drainChunk(w *blobWriter, budget int) (int, error) {
 				return 0, err
 			}
 		}
-		packed := c.packedRow(rec)
-		packed = packed[:c.form.end(packed)]
+		packed := c.packedNth(s.at)
 		w.words = l.encodeHead(w.words[:0], c, s.at, len(packed))
 		budget -= cost(w.words) + len(packed)/8
 		if err := w.packedRecord(int32(c.groups[s.at]), w.words, packed); err != nil {
@@ -342,8 +346,13 @@ func (w *blobWriter) packedRecord(group int32, head []uint64, row []byte) error 
 	if err := w.fit(8*len(head) + padded); err != nil {
 		return err
 	}
-	w.buf = append(appendWords(w.buf, head), row...)
-	w.buf = append(w.buf, make([]byte, padded-len(row))...)
+	w.buf = appendWords(w.buf, head)
+	n := len(w.buf)
+	w.buf = slices.Grow(w.buf, padded)[:n+padded]
+	if padded > 0 {
+		binary.LittleEndian.PutUint64(w.buf[n+padded-8:], 0)
+	}
+	copy(w.buf[n:], row)
 	return w.count(group)
 }
 

@@ -145,33 +145,44 @@ func (f *rowForm) room(key []uint64, cols []*types.Column, i int32) int {
 	return n + len(f.buf)
 }
 
-// packer writes the words of a row behind each other.
+// packer writes the words of a row behind each other. It is passed by value, so that it stays in registers.
 type packer struct {
-	p    []byte
 	at   int
 	slot int
+	bits uint64 // nibbles that wait to be written, those of 16 slots at most
 }
 
-func (w *packer) word(v uint64) {
+func (w packer) word(p []byte, v uint64) packer {
 	n := (bits.Len64(v) + 7) / 8
-	binary.LittleEndian.PutUint64(w.p[w.at:], v)
+	binary.LittleEndian.PutUint64(p[w.at:], v)
 	w.at += n
-	w.nibble(n)
+	return w.nibble(p, uint64(n))
 }
 
-func (w *packer) nibble(n int) {
-	w.p[w.slot>>1] |= byte(n << (w.slot & 1 * 4))
-	w.slot++
+func (w packer) nibble(p []byte, n uint64) packer {
+	w.bits |= n << (w.slot & 15 * 4)
+	if w.slot++; w.slot&15 == 0 {
+		binary.LittleEndian.PutUint64(p[w.slot>>1-8:], w.bits)
+		w.bits = 0
+	}
+	return w
+}
+
+// end writes the nibbles that wait.
+func (w packer) end(p []byte) {
+	for at := w.slot &^ 15 >> 1; at < (w.slot+1)>>1; at++ {
+		p[at] = byte(w.bits)
+		w.bits >>= 8
+	}
 }
 
 // pack writes row i of cols to p, which has the room, and gives the bytes it took.
 func (f *rowForm) pack(p []byte, base []int64, key []uint64, cols []*types.Column, i int32) int {
-	clear(p[:f.header])
-	w := packer{p: p, at: f.header}
+	w := packer{at: f.header}
 	if f.derives(key, cols, i) {
-		w.word(0)
+		w = w.nibble(p, 0)
 	} else {
-		w.word(uint64(len(key)) + 1)
+		w = w.word(p, uint64(len(key))+1)
 		for _, k := range key {
 			binary.LittleEndian.PutUint64(p[w.at:], k)
 			w.at += 8
@@ -179,19 +190,19 @@ func (f *rowForm) pack(p []byte, base []int64, key []uint64, cols []*types.Colum
 	}
 	for _, j := range f.order[:f.texts] {
 		col := cols[j]
-		switch p := f.phys[j]; {
+		switch phys := f.phys[j]; {
 		case col.Null(i):
-			w.nibble(nullNibble)
-			if p == types.PhysWide {
-				w.nibble(0)
+			w = w.nibble(p, nullNibble)
+			if phys == types.PhysWide {
+				w = w.nibble(p, 0)
 			}
-		case p == types.PhysInt:
-			w.word(zigzag(col.Int[i] - base[j]))
-		case p == types.PhysFloat:
-			w.word(bits.ReverseBytes64(math.Float64bits(col.Flt[i])))
+		case phys == types.PhysInt:
+			w = w.word(p, zigzag(col.Int[i]-base[j]))
+		case phys == types.PhysFloat:
+			w = w.word(p, bits.ReverseBytes64(math.Float64bits(col.Flt[i])))
 		default:
-			w.word(zigzag(col.Wide[i].Hi))
-			w.word(col.Wide[i].Lo)
+			w = w.word(p, zigzag(col.Wide[i].Hi))
+			w = w.word(p, col.Wide[i].Lo)
 		}
 	}
 	from, ends := 0, f.ends
@@ -199,62 +210,68 @@ func (f *rowForm) pack(p []byte, base []int64, key []uint64, cols []*types.Colum
 		col := cols[j]
 		switch {
 		case col.Null(i):
-			w.nibble(nullNibble)
+			w = w.nibble(p, nullNibble)
 		case f.phys[j] == types.PhysStr:
-			w.word(uint64(len(col.Str[i])))
-			w.at += copy(p[w.at:], col.Str[i])
+			text := col.Str[i]
+			w = w.word(p, uint64(len(text)))
+			w.at += copy(p[w.at:], text)
 		default:
-			w.word(uint64(ends[0] - from))
+			w = w.word(p, uint64(ends[0]-from))
 			w.at += copy(p[w.at:], f.buf[from:ends[0]])
 			from, ends = ends[0], ends[1:]
 		}
 	}
+	w.end(p)
 	return w.at
 }
 
 func zigzag(v int64) uint64   { return uint64(v)<<1 ^ uint64(v>>63) }
 func unzigzag(w uint64) int64 { return int64(w>>1) ^ -int64(w&1) }
 
-// unpacker reads the words of a row.
+// unpacker reads the words of a row. It is passed by value, so that it stays in registers.
 type unpacker struct {
-	p    []byte
 	at   int
 	slot int
+	bits uint64 // nibbles from slot on, up to the next 16
 }
 
-// null reports whether the next word is NULL, and then passes it.
-func (r *unpacker) null() bool {
-	if r.p[r.slot>>1]>>(r.slot&1*4)&15 != nullNibble {
-		return false
+// unpack gives a reader of what a packed row has behind its nibbles.
+func (f *rowForm) unpack(p []byte) unpacker {
+	return unpacker{at: f.header, bits: binary.LittleEndian.Uint64(p)}
+}
+
+// null reports whether the next word is NULL.
+func (r unpacker) null() bool { return r.bits&15 == nullNibble }
+
+// pass goes on behind a word without bytes.
+func (r unpacker) pass(p []byte) unpacker {
+	r.bits >>= 4
+	if r.slot++; r.slot&15 == 0 {
+		r.bits = binary.LittleEndian.Uint64(p[r.slot>>1:])
 	}
-	r.slot++
-	return true
+	return r
 }
 
 // word takes a word that is not NULL.
-func (r *unpacker) word() uint64 {
-	n := int(r.p[r.slot>>1] >> (r.slot & 1 * 4) & 15)
-	w := binary.LittleEndian.Uint64(r.p[r.at:]) & (1<<(8*n) - 1)
+func (r unpacker) word(p []byte) (uint64, unpacker) {
+	n := int(r.bits & 15)
+	w := binary.LittleEndian.Uint64(p[r.at:]) & (1<<(8*n) - 1)
 	r.at += n
-	r.slot++
-	return w
+	return w, r.pass(p)
 }
 
 // text takes a text that is not NULL. Its bytes never change.
-func (r *unpacker) text() string {
-	n := int(r.word())
-	b := r.p[r.at : r.at+n]
-	r.at += n
-	if n == 0 {
-		return ""
-	}
-	return unsafe.String(&b[0], n)
+func (r unpacker) text(p []byte) (string, unpacker) {
+	n, r := r.word(p)
+	b := p[r.at : r.at+int(n)]
+	r.at += int(n)
+	return unsafe.String(unsafe.SliceData(b), n), r
 }
 
 // columns gives a reader of the columns of a packed row.
 func (f *rowForm) columns(p []byte) unpacker {
-	r := unpacker{p: p, at: f.header}
-	if n := r.word(); n > 1 {
+	n, r := f.unpack(p).word(p)
+	if n > 1 {
 		r.at += 8 * int(n-1)
 	}
 	return r
@@ -264,26 +281,30 @@ func (f *rowForm) columns(p []byte) unpacker {
 func (f *rowForm) end(p []byte) int {
 	r := f.columns(p)
 	for _, j := range f.order {
-		r.skip(f.phys[j])
+		r = r.skip(p, f.phys[j])
 	}
 	return r.at
 }
 
 // skip passes a column.
-func (r *unpacker) skip(p types.Phys) {
+func (r unpacker) skip(p []byte, phys types.Phys) unpacker {
 	switch {
 	case r.null():
-		if p == types.PhysWide {
-			r.slot++
+		r = r.pass(p)
+		if phys == types.PhysWide {
+			r = r.pass(p)
 		}
-	case p >= textPhys:
-		r.at += int(r.word())
+	case phys >= textPhys:
+		var n uint64
+		n, r = r.word(p)
+		r.at += int(n)
 	default:
-		r.word()
-		if p == types.PhysWide {
-			r.word()
+		_, r = r.word(p)
+		if phys == types.PhysWide {
+			_, r = r.word(p)
 		}
 	}
+	return r
 }
 
 // sound reports whether p, with slack behind it, is a packed row of so many bytes.
@@ -291,15 +312,16 @@ func (f *rowForm) sound(p []byte, size int) bool {
 	if size < f.header {
 		return false
 	}
-	r := unpacker{p: p, at: f.header}
+	r := f.unpack(p)
 	fits := func() bool { // and takes the word
-		n := int(r.p[r.slot>>1] >> (r.slot & 1 * 4) & 15)
+		n := int(r.bits & 15)
 		return n <= 8 && n <= size-r.at
 	}
 	if !fits() {
 		return false
 	}
-	if n := r.word(); n > 1 {
+	w, r := r.word(p)
+	if n := w; n > 1 {
 		if n-1 > uint64(size-r.at)/8 {
 			return false
 		}
@@ -308,21 +330,19 @@ func (f *rowForm) sound(p []byte, size int) bool {
 	for _, j := range f.order {
 		wide := f.phys[j] == types.PhysWide
 		if r.null() {
-			if wide {
-				r.slot++
-			}
+			r = r.skip(p, f.phys[j])
 			continue
 		}
 		if !fits() {
 			return false
 		}
-		w := r.word()
+		w, r = r.word(p)
 		switch {
 		case f.phys[j] >= textPhys:
 			if w > uint64(size-r.at) {
 				return false
 			}
-			text := r.p[r.at : r.at+int(w)]
+			text := p[r.at : r.at+int(w)]
 			r.at += int(w)
 			if f.phys[j] == types.PhysStr {
 				break
@@ -334,7 +354,7 @@ func (f *rowForm) sound(p []byte, size int) bool {
 			if !fits() {
 				return false
 			}
-			r.word()
+			_, r = r.word(p)
 		}
 	}
 	return r.at == size
@@ -342,16 +362,17 @@ func (f *rowForm) sound(p []byte, size int) bool {
 
 // keyOf appends the words of a packed row's key.
 func (f *rowForm) keyOf(dst []uint64, p []byte, base []int64) []uint64 {
-	r := unpacker{p: p, at: f.header}
-	n := r.word()
+	n, r := f.unpack(p).word(p)
 	if n == 0 {
 		for _, j := range f.key {
-			dst = append(dst, uint64(unzigzag(r.word())+base[j]))
+			var w uint64
+			w, r = r.word(p)
+			dst = append(dst, uint64(unzigzag(w)+base[j]))
 		}
 		return dst
 	}
 	for ; n > 1; n-- {
-		dst = append(dst, binary.LittleEndian.Uint64(r.p[r.at:]))
+		dst = append(dst, binary.LittleEndian.Uint64(p[r.at:]))
 		r.at += 8
 	}
 	return dst
@@ -359,14 +380,15 @@ func (f *rowForm) keyOf(dst []uint64, p []byte, base []int64) []uint64 {
 
 // sameKey compares the key of a packed row.
 func (f *rowForm) sameKey(p []byte, base []int64, key []uint64) bool {
-	r := unpacker{p: p, at: f.header}
-	n := r.word()
+	n, r := f.unpack(p).word(p)
 	if n == 0 {
 		if len(key) != len(f.key) {
 			return false
 		}
 		for i, j := range f.key {
-			if uint64(unzigzag(r.word())+base[j]) != key[i] {
+			var w uint64
+			w, r = r.word(p)
+			if uint64(unzigzag(w)+base[j]) != key[i] {
 				return false
 			}
 		}
@@ -376,7 +398,7 @@ func (f *rowForm) sameKey(p []byte, base []int64, key []uint64) bool {
 		return false
 	}
 	for _, k := range key {
-		if binary.LittleEndian.Uint64(r.p[r.at:]) != k {
+		if binary.LittleEndian.Uint64(p[r.at:]) != k {
 			return false
 		}
 		r.at += 8
@@ -386,32 +408,41 @@ func (f *rowForm) sameKey(p []byte, base []int64, key []uint64) bool {
 
 // emit appends the values of a packed row to cols; columns that are nil are left out.
 func (f *rowForm) emit(p []byte, base []int64, cols []*types.Column) {
+	order := f.order
+	for len(order) > 0 && cols[order[len(order)-1]] == nil {
+		order = order[:len(order)-1]
+	}
 	r := f.columns(p)
-	for _, j := range f.order {
+	for _, j := range order {
 		col, phys := cols[j], f.phys[j]
 		if col == nil {
-			r.skip(phys)
+			r = r.skip(p, phys)
 			continue
 		}
 		if r.null() {
-			if phys == types.PhysWide {
-				r.slot++
-			}
+			r = r.skip(p, phys)
 			col.AppendNull()
 			continue
 		}
-		switch phys {
+		if phys >= textPhys {
+			var text string
+			if text, r = r.text(p); phys == types.PhysStr {
+				col.AppendStr(text)
+			} else {
+				col.AppendAny(f.nested(text, j))
+			}
+			continue
+		}
+		var w uint64
+		switch w, r = r.word(p); phys {
 		case types.PhysInt:
-			col.AppendInt(unzigzag(r.word()) + base[j])
+			col.AppendInt(unzigzag(w) + base[j])
 		case types.PhysFloat:
-			col.AppendFloat(math.Float64frombits(bits.ReverseBytes64(r.word())))
-		case types.PhysWide:
-			hi := unzigzag(r.word())
-			col.AppendWide(types.Int128{Hi: hi, Lo: r.word()})
-		case types.PhysStr:
-			col.AppendStr(r.text())
+			col.AppendFloat(math.Float64frombits(bits.ReverseBytes64(w)))
 		default:
-			col.AppendAny(f.nested(r.text(), j))
+			var lo uint64
+			lo, r = r.word(p)
+			col.AppendWide(types.Int128{Hi: unzigzag(w), Lo: lo})
 		}
 	}
 }
@@ -429,40 +460,34 @@ func (f *rowForm) nested(text string, j int) any {
 func (f *rowForm) equal(p []byte, base []int64, of []int, cols []*types.Column, i int32) bool {
 	r := f.columns(p)
 	for _, j := range f.order {
-		if of != nil && !slices.Contains(of, j) {
-			r.skip(f.phys[j])
-			continue
-		}
-		if !f.sameValue(&r, base, j, cols[j], i) {
+		if (of == nil || slices.Contains(of, j)) && !f.sameValue(p, r, base, j, cols[j], i) {
 			return false
 		}
+		r = r.skip(p, f.phys[j])
 	}
 	return true
 }
 
 // sameValue compares column j, which is the next one, with row i of col.
-func (f *rowForm) sameValue(r *unpacker, base []int64, j int, col *types.Column, i int32) bool {
-	phys := f.phys[j]
-	if r.null() {
-		if phys == types.PhysWide {
-			r.slot++
+func (f *rowForm) sameValue(p []byte, r unpacker, base []int64, j int, col *types.Column, i int32) bool {
+	if r.null() || col.Null(i) {
+		return r.null() == col.Null(i)
+	}
+	if f.phys[j] >= textPhys {
+		text, _ := r.text(p)
+		if f.phys[j] == types.PhysStr {
+			return text == col.Str[i]
 		}
-		return col.Null(i)
+		f.buf = types.AppendDatum(f.buf[:0], f.types[j], types.AnyDatum(col.Any[i]))
+		return text == string(f.buf)
 	}
-	if col.Null(i) {
-		return false
-	}
-	switch phys {
+	w, r := r.word(p)
+	switch f.phys[j] {
 	case types.PhysInt:
-		return unzigzag(r.word())+base[j] == col.Int[i]
+		return unzigzag(w)+base[j] == col.Int[i]
 	case types.PhysFloat:
-		return bits.ReverseBytes64(r.word()) == math.Float64bits(col.Flt[i])
-	case types.PhysWide:
-		hi, lo := unzigzag(r.word()), r.word()
-		return hi == col.Wide[i].Hi && lo == col.Wide[i].Lo
-	case types.PhysStr:
-		return r.text() == col.Str[i]
+		return bits.ReverseBytes64(w) == math.Float64bits(col.Flt[i])
 	}
-	f.buf = types.AppendDatum(f.buf[:0], f.types[j], types.AnyDatum(col.Any[i]))
-	return r.text() == string(f.buf)
+	lo, _ := r.word(p)
+	return unzigzag(w) == col.Wide[i].Hi && lo == col.Wide[i].Lo
 }
