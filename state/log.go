@@ -78,6 +78,32 @@ func (l *Log) Len() int { return l.rows }
 
 // Append adds row i of cols, one column per column of the log, with its key and time (ms).
 func (l *Log) Append(k Key, time int64, cols []*types.Column, i int32) Row {
+	row := l.lay(k, time, cols, i)
+	_, rec := l.row(row)
+	l.link(k, rec, row)
+	return row
+}
+
+// link makes a row the newest of its key.
+func (l *Log) link(k Key, rec []uint64, row Row) {
+	x, slot, prev := l.find(k)
+	if prev == 0 {
+		x.put(tagOf(k.Hash), row)
+	} else {
+		l.chain(x, slot, rec, row, prev)
+	}
+}
+
+// chain makes a row the newest of a key that has one.
+func (l *Log) chain(x *rowIndex, slot uint32, rec []uint64, row, prev Row) {
+	rec[rowLinks] = uint64(prev) << 32
+	x.slots[slot] = slotOf(uint32(rec[rowHead]>>32), row)
+	_, older := l.row(prev)
+	older[rowLinks] = older[rowLinks]>>32<<32 | uint64(uint32(row))
+}
+
+// lay adds a row that is not found by its key yet.
+func (l *Log) lay(k Key, time int64, cols []*types.Column, i int32) Row {
 	f := l.form
 	c, p, place := l.open(time, f.room(k.Words, cols, i))
 	if c.n == 0 {
@@ -87,10 +113,8 @@ func (l *Log) Append(k Key, time int64, cols []*types.Column, i int32) Row {
 	n, at := c.n, len(c.rows)
 	c.rows = c.rows[:at+f.stride]
 	rec := c.rows[at : at+f.stride]
-	row := c.name(n)
-	tag := tagOf(k.Hash)
 	// The flags are 0: not written, as far as the side words go.
-	rec[rowHead] = uint64(tag)<<32 | place
+	rec[rowLinks], rec[rowHead] = 0, uint64(tagOf(k.Hash))<<32|place
 	clear(rec[rowFixed:])
 	if f.time >= 0 {
 		rec[f.time] = uint64(time)
@@ -100,19 +124,10 @@ func (l *Log) Append(k Key, time int64, cols []*types.Column, i int32) Row {
 	}
 	c.groups = append(c.groups, uint16(k.Group))
 	c.n++
-	x, slot, prev := l.find(k)
-	rec[rowLinks] = uint64(prev) << 32
-	if prev == 0 {
-		x.put(tag, row)
-	} else {
-		x.slots[slot] = slotOf(tag, row)
-		_, older := l.row(prev)
-		older[rowLinks] = older[rowLinks]>>32<<32 | uint64(uint32(row))
-	}
 	l.rows++
 	c.added(n, time, l.spec.Ordered)
 	l.next = min(l.next, c.min)
-	return row
+	return c.name(n)
 }
 
 // open gives the chunk that takes the next row, and where it has so many bytes for it.

@@ -170,9 +170,10 @@ func (w packer) nibble(p []byte, n uint64) packer {
 
 // end writes the nibbles that wait.
 func (w packer) end(p []byte) {
+	bits := w.bits
 	for at := w.slot &^ 15 >> 1; at < (w.slot+1)>>1; at++ {
-		p[at] = byte(w.bits)
-		w.bits >>= 8
+		p[at] = byte(bits)
+		bits >>= 8
 	}
 }
 

@@ -44,9 +44,12 @@ func (l *Log) whole(low uint32) Row {
 // slotOf is the content of the slot of a row.
 func slotOf(tag uint32, r Row) uint64 { return uint64(tag)<<32 | uint64(uint32(r)) }
 
+// crowded reports whether another key would make too many.
+func (x *rowIndex) crowded() bool { return x.n*4 >= len(x.slots)*3 }
+
 // put makes r the newest row of a key that has none.
 func (x *rowIndex) put(tag uint32, r Row) {
-	if x.n*4 >= len(x.slots)*3 {
+	if x.crowded() {
 		x.grow()
 	}
 	mask := uint32(len(x.slots) - 1)

@@ -102,8 +102,8 @@ func (j *Join) Open(ctx *Context) error {
 			return fmt.Errorf("join condition %s: %w", j.spec.Cond, err)
 		}
 		j.cand = types.NewBatch(j.fields)
-		j.ahead = newJoinAhead(j.spec.Cond, j.fields)
 	}
+	j.ahead = newJoinAhead(j.spec.Cond, j.fields)
 	out := j.fields
 	if k == Semi || k == Anti {
 		out = j.spec.Left.Fields
@@ -146,19 +146,40 @@ func (j *Join) sweep() {
 
 func (j *Join) apply(input int, b *types.Batch) error {
 	my, other := j.sides[input], j.sides[1-input]
-	j.stage(my, other, b)
-	live := b.Live()
-	for from := 0; from < len(live); {
-		n := len(live) - from
-		known := false
-		if j.cond != nil {
-			n, known = j.lookAhead(my, other, b, from)
+	my.keys.encode(b)
+	appends := j.spec.Kind == Inner && !my.Replaces && !slices.ContainsFunc(b.Kinds, types.RowKind.Retract)
+	for from, n := 0, len(b.Live()); from < n; from += state.FindRows {
+		if err := j.applySome(my, other, b, from, min(from+state.FindRows, n), appends); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// applySome joins the live rows from..to. If appends is set, rows only come, and nothing of their own side changes by that.
+func (j *Join) applySome(my, other *regularSide, b *types.Batch, from, to int, appends bool) error {
+	a, live := &j.ahead, b.Live()
+	// What the rows of a batch do changes nothing in the log of the other side but counts.
+	other.log.Newests(&my.keys.Keys, my.keys.group, from, a.newest[:to-from])
+	if !appends {
+		my.log.Stage(my.keys.Hash[from:to], my.keys.group[from:to])
+	}
+	newest := a.newest[:to-from]
+	for from < to {
+		n, known := j.lookAhead(my, other, b, from, newest)
+		newest = newest[n:]
+		if known && appends {
+			if err := j.joinAll(my, other, b, from, n); err != nil {
+				return err
+			}
+			from += n
+			continue
 		}
 		for k := from; k < from+n; k++ {
 			i := live[k]
 			r := joinRow{b: b, i: i, kind: b.Kind(i), key: my.keys.at(k)}
 			if known {
-				r.nullKey, j.rows = my.nullKey(b, i), j.ahead.of(k-from)
+				r.nullKey, j.rows = my.nullKey(b, i), a.of(k-from)
 			} else if err := j.match(my, other, &r); err != nil {
 				return err
 			}
@@ -210,8 +231,13 @@ func (s *regularSide) nullKey(b *types.Batch, i int32) bool {
 
 // candidates appends the kept rows of a key, oldest first.
 func (s *regularSide) candidates(dst []state.Row, key state.Key) []state.Row {
+	return s.chain(dst, s.log.Newest(key))
+}
+
+// chain appends the kept rows of a key by the newest of them, oldest first.
+func (s *regularSide) chain(dst []state.Row, newest state.Row) []state.Row {
 	from := len(dst)
-	for x := s.log.Newest(key); x != 0; x = s.log.Prev(x) {
+	for x := newest; x != 0; x = s.log.Prev(x) {
 		dst = append(dst, x)
 	}
 	slices.Reverse(dst[from:])
