@@ -67,7 +67,7 @@ func newOperator(s *opSpec) (op.Operator, error) {
 		return op.NewLocalWindowAggregate(op.Windowing{
 			In: in().Fields, Out: n.Fields, Window: window(n.Window), Keys: n.Keys, Aggs: n.Aggs, Retract: n.Retract,
 			Attached: n.Attached, StartCol: n.StartCol, EndCol: n.EndCol,
-		}, int(n.Limit)), nil
+		}), nil
 	case *plan.GroupWindowAggregate:
 		spec := op.Windowing{
 			In: in().Fields, Out: n.Fields, Window: window(n.Window), Keys: n.Keys, Aggs: n.Aggs, Props: windowProps(n.Props),

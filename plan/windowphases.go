@@ -16,8 +16,7 @@ type LocalWindowAggregate struct {
 	Aggs             []expr.AggCall
 	Attached         bool // as in WindowAggregate
 	StartCol, EndCol int
-	Retract          bool  // the input may take rows back
-	Limit            int64 // entries after which it gives what it has
+	Retract          bool // the input may take rows back
 }
 
 // windowPhases puts the local phase in front of the exchange of a WindowAggregate by event time.
@@ -33,7 +32,7 @@ func (p *planning) windowPhases(n Node) Node {
 	in := x.Inputs[0].Base()
 	l := &LocalWindowAggregate{
 		Window: w.Window, Keys: w.Keys, Aggs: w.Aggs, Attached: w.Attached, StartCol: w.StartCol, EndCol: w.EndCol,
-		Retract: in.Mode != types.InsertOnly, Limit: int64(p.Config.Int("table.exec.window-agg.buffer-size-limit")),
+		Retract: in.Mode != types.InsertOnly,
 	}
 	l.Kind, l.Inputs, l.Pos, l.Mode = "LocalWindowAggregate", []Node{x.Inputs[0]}, w.Pos, in.Mode
 	for _, k := range w.Keys {

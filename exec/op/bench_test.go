@@ -166,10 +166,19 @@ var benchRates = []struct {
 }{{"100k-per-s", 100}, {"1-per-s", 0.001}}
 
 func BenchmarkTumbleAggregate(b *testing.B) {
+	benchTumble(b, NewWindowAggregate)
+}
+
+// Both phases, the exchange between them left out.
+func BenchmarkTumbleAggregatePhases(b *testing.B) {
+	benchTumble(b, func(s Windowing) Operator { return newPhasedWindow(s, localEntries) })
+}
+
+func benchTumble(b *testing.B, make func(Windowing) Operator) {
 	for _, rate := range benchRates {
 		b.Run(rate.name, func(b *testing.B) {
 			_, s := windowRig(b, "k bigint!, v bigint!, ts rowtime!", 1, Window{Kind: Tumble, Size: 10_000}, "COUNT")
-			op := NewWindowAggregate(*s)
+			op := make(*s)
 			if err := op.Open(benchContext(b)); err != nil {
 				b.Fatal(err)
 			}

@@ -20,10 +20,13 @@ type LocalWindowAggregate struct {
 	rows  int // the word of a record that counts its rows
 }
 
+// localEntries is the number of groups and elements of their collections that a local phase may hold: some 40 MB of numbers.
+const localEntries = 1 << 19
+
 // NewLocalWindowAggregate makes the operator. spec.Out is what it gives: the keys, with Attached windows their start, the end of the
-// slice, the number of rows, the accumulators. limit is the number of entries that it may hold.
-func NewLocalWindowAggregate(spec Windowing, limit int) *LocalWindowAggregate {
-	l := &LocalWindowAggregate{w: newWindowAggregate(spec), limit: limit}
+// slice, the number of rows, the accumulators.
+func NewLocalWindowAggregate(spec Windowing) *LocalWindowAggregate {
+	l := &LocalWindowAggregate{w: newWindowAggregate(spec), limit: localEntries}
 	l.w.partial = true
 	return l
 }
@@ -138,6 +141,17 @@ func (l *LocalWindowAggregate) emit(m *state.Map, end int64) error {
 	return nil
 }
 
+// mergeRun merges rows whose records have been looked up.
+func (w *WindowAggregate) mergeRun(maps []*state.Map, refs []state.Ref, accs [][]uint64, rows []int32) error {
+	for k, i := range rows {
+		dst := group{m: maps[k], ref: refs[k], words: accs[k]}
+		if err := w.merging.merge(w.aggs, &dst, &w.run.batch, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // mergePartials takes in rows of a LocalWindowAggregate.
 func (w *WindowAggregate) mergePartials(b *types.Batch) error {
 	n := len(w.keys.cols)
@@ -150,6 +164,10 @@ func (w *WindowAggregate) mergePartials(b *types.Batch) error {
 		}
 		if w.cur.late {
 			w.late.Add(max(rows.Int[i], 1))
+			continue
+		}
+		if w.run != nil {
+			w.run.take(w, k, i)
 			continue
 		}
 		g := group{m: w.cur.m}

@@ -26,7 +26,9 @@ func newPhasedWindow(s Windowing, limit int) *phasedWindow {
 	l.Out = append(l.Out, fieldsOf("end bigint!, rows bigint!")...)
 	l.Out = append(l.Out, types.Field{Name: "accumulators", Type: types.Bytes()})
 	s.Merge = true
-	return &phasedWindow{newWindowAggregate(s), NewLocalWindowAggregate(l, limit)}
+	p := &phasedWindow{newWindowAggregate(s), NewLocalWindowAggregate(l)}
+	p.local.limit = limit
+	return p
 }
 
 func (p *phasedWindow) Open(ctx *Context) error {
@@ -54,7 +56,11 @@ func TestLocalWindowAggregate(t *testing.T) {
 	r.out = append(pick(s.In, s.Keys), fieldsOf("end bigint!, rows bigint!")...)
 	r.out = append(r.out, types.Field{Name: "accumulators", Type: types.String()}) // bytes: a flag, and twice the value
 	s.Out = r.out
-	r.make = func() Operator { return NewLocalWindowAggregate(*s, 3) }
+	r.make = func() Operator {
+		l := NewLocalWindowAggregate(*s)
+		l.limit = 3
+		return l
+	}
 	r.runBounded(t, `
 		+I a 33 1000
 		+I a 34 4999

@@ -129,7 +129,9 @@ func (w *WindowAggregate) merge() (err error) {
 		w.keys.owner.cols = firstColumns(n - 1)
 	}
 	w.rowsOf = w.mergePartials
-	w.merging, err = newMerging(w.spec.Aggs, w.spec.In, w.spec.Retract, w.ctx.Env, n+2)
+	if w.merging, err = newMerging(w.spec.Aggs, w.spec.In, w.spec.Retract, w.ctx.Env, n+2); err == nil && w.merging.codec.plain {
+		w.run = new(windowRun)
+	}
 	return err
 }
 
@@ -161,6 +163,9 @@ func (w *WindowAggregate) Process(_ int, b *types.Batch) error {
 	}
 	if w.run != nil {
 		w.run.fold(w)
+		if err := w.run.err; err != nil {
+			return w.fail(err, b, 0)
+		}
 	}
 	w.wake()
 	return w.out.flush()

@@ -18,6 +18,7 @@ type windowRun struct {
 	batch types.Batch // borrowed: only its columns count
 	find  state.Finder
 	run   expr.Run
+	err   error // of merging accumulators
 }
 
 // begin starts with a batch.
@@ -51,6 +52,12 @@ func (r *windowRun) foldSome(w *WindowAggregate, from, to int) {
 	}
 	for k, m := range maps {
 		accs[k] = m.Touch(refs[k])
+	}
+	if w.merging != nil {
+		if err := w.mergeRun(maps, refs, accs, r.rows[from:to]); err != nil && r.err == nil {
+			r.err = err
+		}
+		return
 	}
 	r.run = expr.Run{Accs: accs, Rows: r.rows[from:to]}
 	for i := range w.aggs.slots {
