@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"slices"
-
 	"runnel/catalog"
 	"runnel/expr"
 )
@@ -29,8 +27,7 @@ func (p *planning) recognize(n Node) (Node, error) {
 // bound: those of a window join, a window top-N or a window deduplication, and of DISTINCT.
 func recognizeWindow(g *GroupAggregate) Node {
 	w := propsOf(g.Inputs[0])
-	if w == nil || w.start < 0 || w.end < 0 || !slices.Contains(g.Keys, w.start) || !slices.Contains(g.Keys, w.end) ||
-		len(g.Aggs) == 0 && g.single(newBoundKeys()) || w.window.Kind == Session && (w.tvf != nil || len(groupColumns(g.Keys, w)) != len(w.window.Partition)) {
+	if !w.groups(g.Keys) || len(g.Aggs) == 0 && g.single(newBoundKeys()) || w.window.Kind == Session && (w.tvf != nil || len(groupColumns(g.Keys, w)) != len(w.window.Partition)) {
 		return g
 	}
 	a, place := newWindowAggregate(g.Inputs[0], g.Keys, g.Aggs, w)

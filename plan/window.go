@@ -363,7 +363,7 @@ func (w *windowProps) through(c *Calc) *windowProps {
 // window reports whether the aggregation groups by both ends of a window.
 func (g *grouping) window(in Node, keys []int) *windowProps {
 	w := propsOf(in)
-	if w == nil || w.start < 0 || w.end < 0 || !slices.Contains(keys, w.start) || !slices.Contains(keys, w.end) {
+	if !w.groups(keys) {
 		return nil
 	}
 	if g.sets != nil { // both ends must be in every set
@@ -381,6 +381,12 @@ func (g *grouping) window(in Node, keys []int) *windowProps {
 		return nil
 	}
 	return w
+}
+
+// groups reports whether keys hold both ends of a window that is still open for more rows. What an aggregate by processing time
+// gives is behind its window: grouped by its ends, it is grouped like other rows.
+func (w *windowProps) groups(keys []int) bool {
+	return w != nil && w.start >= 0 && w.end >= 0 && slices.Contains(keys, w.start) && slices.Contains(keys, w.end) && (w.window.Rowtime || w.tvf != nil)
 }
 
 // sessions reports whether the sessions of w are those of the grouping: with other keys its rows close with none of them.

@@ -105,6 +105,27 @@ func BenchmarkGroupAggregate(b *testing.B) {
 	}
 }
 
+// BenchmarkMiniBatch is BenchmarkGroupAggregate with bundles, in one phase and in two.
+func BenchmarkMiniBatch(b *testing.B) {
+	for _, phases := range []int{1, 2} {
+		for _, keys := range []int{100, 1e3, 1e6} {
+			b.Run(fmt.Sprintf("phases=%d/keys=%d", phases, keys), func(b *testing.B) {
+				_, g := aggRig(b, "k bigint!, v bigint!", 1, "COUNT", "SUM v")
+				g.MiniBatch = MiniBatch{Size: 5000}
+				var op Operator = NewGroupAggregate(*g)
+				if phases == 2 {
+					op = newPhased(*g, 1, g.MiniBatch.Size)
+				}
+				if err := op.Open(benchContext(b)); err != nil {
+					b.Fatal(err)
+				}
+				bs := keyedBatches(g.In, keys, 2000)
+				perRow(b, func(n int) error { return op.Process(0, bs[n/types.BatchRows%len(bs)]) })
+			})
+		}
+	}
+}
+
 // BenchmarkGroupRetract is COUNT, SUM and AVG over a changelog: each row of a key is replaced by another.
 func BenchmarkGroupRetract(b *testing.B) {
 	for _, keys := range []int{10, 1e3, 1e6} {
