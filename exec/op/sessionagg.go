@@ -2,6 +2,7 @@ package op
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"runnel/state"
@@ -38,9 +39,10 @@ type SessionAggregate struct {
 
 // sessionPlace is where a row went. The next one often has the same key, and goes there too.
 type sessionPlace struct {
-	live int // which live row
-	set  state.Collection
-	elem state.Ref // the window
+	live   int // which live row
+	set    state.Collection
+	elem   state.Ref // the window
+	before int64     // the start of the window behind it
 	group
 }
 
@@ -147,7 +149,8 @@ func (s *SessionAggregate) fail(err error, b *types.Batch, i int32) error {
 // row adds a row at a wall-clock time.
 func (s *SessionAggregate) row(b *types.Batch, k int, i int32, t int64) error {
 	p := &s.at
-	if k == 0 || p.live != k-1 || !slices.Equal(s.keys.Key(k), s.keys.Key(k-1)) || !s.fits(p.set, p.elem, t) {
+	if k == 0 || p.live != k-1 || t+s.spec.Window.Size >= p.before ||
+		!slices.Equal(s.keys.Key(k), s.keys.Key(k-1)) || !s.fits(p.set, p.elem, t) {
 		key := s.keys.at(k)
 		number, ok, err := s.place(key, t)
 		if err != nil {
@@ -172,7 +175,7 @@ func (s *SessionAggregate) row(b *types.Batch, k int, i int32, t int64) error {
 }
 
 // fits reports whether a row at t needs no more of a window than a later end, which it gets. No window behind it begins
-// before that.
+// by then.
 func (s *SessionAggregate) fits(set state.Collection, e state.Ref, t int64) bool {
 	end := int64(set.Get(e)[sessionEnd])
 	if t < s.start(set, e) || t > end {
@@ -203,7 +206,9 @@ func (s *SessionAggregate) place(key state.Key, t int64) (number uint64, ok bool
 	}
 	set := m.Collection(0)
 	e := set.Last(owner)
+	s.at.before = math.MaxInt64
 	for e != 0 && s.start(set, e) > end {
+		s.at.before = s.start(set, e)
 		e = set.Prev(e)
 	}
 	s.at.set, s.at.elem = set, e

@@ -1,6 +1,11 @@
 package op
 
-import "testing"
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
 
 func TestSessionAggregate(t *testing.T) {
 	r, _ := windowRig(t, "k string, v string, ts rowtime", 1, Window{Kind: Session, Size: 5000}, "COUNT", "COUNT DISTINCT v", "MAX v")
@@ -82,4 +87,30 @@ func TestSessionAggregateProctime(t *testing.T) {
 		time 20000
 			+I a 1 9000 14000
 	`)
+}
+
+// TestSessionAggregateBatches compares rows in batches with rows one by one. Time goes to and fro, so that windows close up,
+// come late and end; keys come and go, so that records are moved.
+func TestSessionAggregateBatches(t *testing.T) {
+	bridge := []string{"+I 1 0 0", "+I 1 0 15", "+I 1 0 2", "+I 1 0 8", "watermark 1000"}
+	for _, calls := range [][]string{{"COUNT", "SUM v"}, {"COUNT", "LISTAGG v"}} {
+		in := "k int, v int, ts rowtime"
+		if calls[1] == "LISTAGG v" {
+			in = "k int, v string, ts rowtime"
+		}
+		r, _ := windowRig(t, in, 1, Window{Kind: Session, Size: 10}, calls...)
+		rnd := rand.New(rand.NewPCG(7, 8))
+		lines := bridge
+		for i := range 5000 {
+			keys := []int{2, 40, 400}[i/200%3]
+			lines = append(lines, fmt.Sprintf("+I %d %d %d", rnd.IntN(keys)*rnd.IntN(2), rnd.IntN(9), 1000+i/4+rnd.IntN(60)))
+			if i%17 == 0 {
+				lines = append(lines, fmt.Sprintf("watermark %d", 1000+i/4))
+			}
+		}
+		steps := parseTrace(t, strings.Join(append(lines, "watermark max"), "\n"))
+		r.record(t, steps)
+		r.playBatched(t, steps)
+		r.play(t, steps[:600], func(k int) int { return (k % 7) / 6 }, 1)
+	}
 }
