@@ -98,7 +98,13 @@ func (f *Finder) verify(maps []*Map, k *types.Keys, which []int32, refs []Ref) {
 		}
 		m := maps[i]
 		key := k.Words[k.Off[w]:k.Off[w+1]]
-		if len(key) == 1 && m.isWord(o-1, key[0]) {
+		same := false
+		if len(key) == 1 {
+			same = m.isWord(o-1, key[0])
+		} else {
+			same = m.same(o-1, key)
+		}
+		if same {
 			refs[i] = Ref(o)
 			continue
 		}
