@@ -16,7 +16,8 @@ type phased struct {
 	single
 	local  []*LocalAggregate
 	global Operator
-	column int // rows with one value of it go one way
+	column int      // rows with one value of it go one way
+	wakes  [2]int64 // of the local phases, of the global one
 }
 
 // newPhased makes the two phases of a grouping, with bundles of their own.
@@ -36,12 +37,23 @@ func (p *phased) Open(ctx *Context) error {
 	p.ctx = ctx
 	inner := *ctx
 	inner.Out, inner.State = into{p.global}, nil
+	p.wakes = [2]int64{never, never}
+	wake := func(c *Context, phase int) {
+		at := ctx.WakeAt
+		c.WakeAt = func(ms int64) {
+			p.wakes[phase] = min(p.wakes[phase], ms)
+			at(ms)
+		}
+	}
+	wake(&inner, 0)
 	for _, l := range p.local {
 		if err := l.Open(&inner); err != nil {
 			return err
 		}
 	}
-	return p.global.Open(ctx)
+	outer := *ctx
+	wake(&outer, 1)
+	return p.global.Open(&outer)
 }
 
 // into lets an operator take what another one gives.
@@ -79,16 +91,27 @@ func (p *phased) Flush() error {
 }
 
 func (p *phased) OnTime(ms int64) error {
-	for _, l := range p.local {
-		if err := l.OnTime(ms); err != nil {
-			return err
+	due := p.wakes
+	for phase, at := range due {
+		if at > ms {
+			p.ctx.WakeAt(at)
+			continue
+		}
+		p.wakes[phase] = never
+		if phase == 1 {
+			return p.global.(Timed).OnTime(ms)
+		}
+		for _, l := range p.local {
+			if err := l.OnTime(ms); err != nil {
+				return err
+			}
 		}
 	}
-	return p.global.(Timed).OnTime(ms)
+	return nil
 }
 
 // The local phase gives what it has with its second row, the global one with the second key of such bundles; both do when their
-// latency has passed, and at the end.
+// latency has passed, the global one a little later, and at the end.
 func TestAggregatePhases(t *testing.T) {
 	r, g := aggRig(t, "k string, v int", 1, "COUNT", "SUM v")
 	g.MiniBatch, g.Retract = MiniBatch{Size: 2, Latency: time.Second}, true
@@ -102,20 +125,32 @@ func TestAggregatePhases(t *testing.T) {
 		+I b 4
 			+I a 3 6
 		-D b 4
+		time 50
+			+I b 1 4
 		time 1000
 		+I c 1
 		-D c 1
+			-D b 1 4
 		+I a 1
 		-U a 2
+		time 1049
+		time 1050
 			-U a 3 6
 			+U a 3 5
 		-D unknown 1
-		flush
+		+I a 1
 			+I unknown -1 -1
-		-D a 1
-		flush
 			-U a 3 5
-			+U a 2 4
+			+U a 4 6
+		+I d 1
+		time 2000
+		time 2049
+		time 2050
+			+I d 1 1
+		-U a 1
+		flush
+			-U a 4 6
+			+U a 3 5
 		flush
 	`)
 }

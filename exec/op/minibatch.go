@@ -26,13 +26,20 @@ type bundle struct {
 	rows int64
 	seen *state.Map
 	held int64 // a watermark that came behind rows of the bundle, types.MinWatermark for none
+	lag  int64 // ms that its ticks come behind the others
 }
 
 func newBundle(ctx *Context, m MiniBatch, values []state.Value) bundle {
+	return newLateBundle(ctx, m, values, 0)
+}
+
+// newLateBundle makes a bundle of what bundles of other operators give: it ends when those have ended, some time behind them.
+func newLateBundle(ctx *Context, m MiniBatch, values []state.Value, lag time.Duration) bundle {
+	b := bundle{MiniBatch: m, ctx: ctx, seen: state.NewMap(values), held: types.MinWatermark, lag: lag.Milliseconds()}
 	if m.Latency > 0 {
-		ctx.WakeAt(ctx.Now().Add(m.Latency).UnixMilli())
+		b.tick(ctx.Now().UnixMilli())
 	}
-	return bundle{MiniBatch: m, ctx: ctx, seen: state.NewMap(values), held: types.MinWatermark}
+	return b
 }
 
 // full counts a row and reports whether the bundle is to be flushed.
@@ -41,8 +48,11 @@ func (b *bundle) full() bool {
 	return b.rows >= b.Size
 }
 
-// tick sets the next timer.
-func (b *bundle) tick(ms int64) { b.ctx.WakeAt(ms + b.Latency.Milliseconds()) }
+// tick sets the next timer. All operators tick together, at multiples of the latency.
+func (b *bundle) tick(ms int64) {
+	every := max(b.Latency.Milliseconds(), 1)
+	b.ctx.WakeAt((floorDiv(ms-b.lag, every)+1)*every + b.lag)
+}
 
 // key gives the key of a record of seen.
 func (b *bundle) key(x state.Ref) state.Key {
@@ -83,8 +93,15 @@ const (
 	bundleValues
 )
 
+// mergeLag is how far the ticks of a global phase lie behind those of the local ones, at most: their rows are to be there.
+const mergeLag = 50 * time.Millisecond
+
 func newBundleAggregate(g *GroupAggregate) (*bundleAggregate, error) {
-	b := &bundleAggregate{GroupAggregate: g, bundle: newBundle(g.ctx, g.spec.MiniBatch, state.Words(bundleValues))}
+	lag := time.Duration(0)
+	if g.spec.Merge {
+		lag = min(g.spec.MiniBatch.Latency/10, mergeLag)
+	}
+	b := &bundleAggregate{GroupAggregate: g, bundle: newLateBundle(g.ctx, g.spec.MiniBatch, state.Words(bundleValues), lag)}
 	for i := range g.news {
 		b.was = append(b.was, types.NewColumn(g.news[i].Type, types.BatchRows))
 	}
