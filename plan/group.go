@@ -32,6 +32,8 @@ type grouping struct {
 	naming   string // the name for an aggregate that is a select item by itself
 	legacy   *legacyWindow
 	having   expr.Expr // of a SELECT with OVER calls, which come after it
+	joins    []waitingJoin
+	width    int // of the columns that joins add
 }
 
 // aggregate is a call before its arguments have become columns.
@@ -48,13 +50,13 @@ func (b *selecting) grouped(items []item) (*selected, error) {
 	if err := g.groupKeys(); err != nil {
 		return nil, err
 	}
-	x := b.binder("")
-	x.scalar, x.inQuery, x.exists = nil, nil, nil
-	x.hook, x.column = g.hook, g.column
-	out := &selected{bind: x.expr}
+	x := g.binder("")
 	if b.overs(items) {
+		x.scalar, x.inQuery, x.exists = nil, nil, nil
 		return b.windowed(items, x, g)
 	}
+	b.after = g
+	out := &selected{bind: x.expr}
 	for _, it := range items {
 		g.naming = ""
 		if isAggregate(it.expr) {
@@ -68,8 +70,7 @@ func (b *selecting) grouped(items []item) (*selected, error) {
 	}
 	g.naming = ""
 	if b.stmt.Having != nil {
-		x.clause = "HAVING clause"
-		cond, err := x.condition(b.stmt.Having)
+		cond, err := g.condition(b.stmt.Having)
 		if err != nil {
 			return nil, b.aliasNamed(err)
 		}
@@ -311,7 +312,8 @@ func (g *grouping) aggregate(c *sql.FuncCall) (expr.Expr, error) {
 		return nil, unsupported(c, "ORDER BY inside the aggregate "+name+" is")
 	}
 	b := g.b.binder(aggregateArgument)
-	b.scalar, b.inQuery, b.exists = nil, nil, nil
+	defer func(after *grouping) { g.b.after = after }(g.b.after)
+	g.b.after = nil // arguments, and queries in them, are in front of the aggregation
 	a := aggregate{call: expr.AggCall{Func: expr.LookupAggregate(name), Distinct: c.Quantifier == sql.Distinct, Filter: -1}}
 	if a.call.Func.BatchOnly && !g.b.p.batch {
 		return nil, unsupported(c, name+" in streaming mode is")
@@ -418,7 +420,7 @@ func (g *grouping) seal(s *selected) error {
 	if err != nil {
 		return err
 	}
-	s.in = node
+	s.in, remap = g.join(node, remap)
 	for i := range s.exprs {
 		s.exprs[i] = remap(s.exprs[i])
 	}

@@ -58,9 +58,8 @@ func (b *selecting) windowed(items []item, x *binder, g *grouping) (*selected, e
 		out.exprs, out.names = append(out.exprs, e), append(out.names, it.name)
 	}
 	if b.stmt.Having != nil {
-		h := *x
-		h.clause = "HAVING clause"
-		cond, err := h.condition(b.stmt.Having)
+		b.after = g
+		cond, err := g.condition(b.stmt.Having)
 		if err != nil {
 			return nil, err
 		}
@@ -322,6 +321,7 @@ func (o *overing) seal(s *selected) error {
 		if node, remap, err = o.group.build(); err != nil {
 			return err
 		}
+		node, remap = o.group.join(node, remap)
 		if o.group.having != nil {
 			node = newFilter(node, remap(o.group.having))
 		}

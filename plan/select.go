@@ -18,6 +18,8 @@ type selecting struct {
 	in   Node   // what has been bound so far; its columns begin with those of sc
 	// nulls allows a bare NULL in the select list.
 	nulls bool
+	// after is the aggregation whose result is being read, nil in front of one.
+	after *grouping
 }
 
 // selectBody binds a SELECT up to its select list.
@@ -84,7 +86,7 @@ func (b *selecting) where() error {
 	all := conjuncts(b.stmt.Where)
 	for i, c := range all {
 		if contains(c, isQuery) {
-			x, err := b.queryCondition(c)
+			x, err := b.queryCondition(c, "WHERE clause")
 			if err != nil {
 				return err
 			}

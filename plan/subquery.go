@@ -11,8 +11,8 @@ import (
 // Queries inside expressions become joins. A query that reads columns of the query around it is turned inside out first:
 // the conditions that do so are pulled up into the join's.
 
-// queryCondition binds a conjunct of WHERE that holds queries. It gives what is left of the condition, nil for nothing.
-func (b *selecting) queryCondition(c sql.Expr) (expr.Expr, error) {
+// queryCondition binds a conjunct of WHERE or HAVING that holds queries. It gives what is left of the condition, nil for nothing.
+func (b *selecting) queryCondition(c sql.Expr, clause string) (expr.Expr, error) {
 	negated := false
 	x := c
 	for {
@@ -34,7 +34,7 @@ func (b *selecting) queryCondition(c sql.Expr) (expr.Expr, error) {
 			return nil, b.quantifiedJoin(x)
 		}
 	}
-	return b.binder("WHERE clause").condition(c)
+	return b.values(clause).condition(c)
 }
 
 // inner binds a query inside an expression of b.
@@ -58,20 +58,23 @@ func (b *selecting) existsJoin(q *sql.Query, negated bool) error {
 	if err != nil {
 		return err
 	}
-	b.semi(n, conds, nil, negated, q)
-	return nil
+	return b.semi(n, conds, nil, negated, q)
 }
 
 // semi joins b's rows with a query's: conds are over the query's columns and, beyond outerBase, b's; more is over b's
 // columns followed by the query's.
-func (b *selecting) semi(n Node, conds []expr.Expr, more []expr.Expr, negated bool, at sql.Node) {
-	nl := len(fieldsIn(b.in))
-	terms := append(joinTerms(conds, nl), more...)
+func (b *selecting) semi(n Node, conds []expr.Expr, more []expr.Expr, negated bool, at sql.Node) error {
+	terms, err := b.joinTerms(conds, at)
+	if err != nil {
+		return err
+	}
+	terms = append(terms, more...)
 	kind := Semi
 	if negated {
 		kind = Anti
 	}
-	b.in = newJoin(kind, b.in, n, expr.NewAnd(terms...), at)
+	b.joinQuery(kind, n, expr.NewAnd(terms...), at)
+	return nil
 }
 
 // joinTerms puts pulled-up conditions over the columns of a join with nl left columns.
@@ -94,7 +97,7 @@ func (b *selecting) inJoin(e *sql.In, negated bool) error {
 	if err != nil {
 		return err
 	}
-	nl := len(fieldsIn(b.in))
+	nl := b.leftWidth()
 	var terms []expr.Expr
 	for i, l := range left {
 		eq, err := newCall(e, "=", l, shiftedCol(n, i, nl))
@@ -106,8 +109,7 @@ func (b *selecting) inJoin(e *sql.In, negated bool) error {
 		}
 		terms = append(terms, eq)
 	}
-	b.semi(n, conds, terms, negated, e)
-	return nil
+	return b.semi(n, conds, terms, negated, e)
 }
 
 // orNull adds that one of the operands is NULL.
@@ -135,7 +137,7 @@ func (b *selecting) compared(x sql.Expr, q *sql.Query, at sql.Node) ([]expr.Expr
 	if row, ok := x.(*sql.Constructor); ok && (row.Kind == sql.RowImplicit || row.Kind == sql.RowExplicit) {
 		items = row.Items
 	}
-	left, err := b.binder("WHERE clause").exprs(items)
+	left, err := b.values("WHERE clause").exprs(items)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -160,7 +162,7 @@ func (b *selecting) quantifiedJoin(e *sql.Quantified) error {
 	if len(left) != 1 {
 		return unsupported(e, "A comparison of rows with ANY or ALL is")
 	}
-	cmp, err := newCall(e, binaryNames[e.Op], left[0], shiftedCol(n, 0, len(fieldsIn(b.in))))
+	cmp, err := newCall(e, binaryNames[e.Op], left[0], shiftedCol(n, 0, b.leftWidth()))
 	if err != nil {
 		return err
 	}
@@ -169,8 +171,7 @@ func (b *selecting) quantifiedJoin(e *sql.Quantified) error {
 			return err
 		}
 	}
-	b.semi(n, conds, []expr.Expr{cmp}, e.All, e)
-	return nil
+	return b.semi(n, conds, []expr.Expr{cmp}, e.All, e)
 }
 
 // scalarQuery binds a query as a value: its one row is joined to every row of b.
@@ -187,10 +188,14 @@ func (b *selecting) scalarQuery(s *sql.Subquery) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	nl := len(fieldsIn(b.in))
+	terms, err := b.joinTerms(conds, s)
+	if err != nil {
+		return nil, err
+	}
+	nl := b.leftWidth()
 	f := fieldsIn(n)[0]
 	count := isCount(n)
-	b.in = newJoin(Left, b.in, n, expr.NewAnd(joinTerms(conds, nl)...), s)
+	b.joinQuery(Left, n, expr.NewAnd(terms...), s)
 	col := &expr.Col{Index: nl, Name: f.Name, T: f.Type.Plain().Optional()}
 	if count && len(conds) > 0 { // no row is a count of 0
 		return newCall(s, "COALESCE", col, expr.NewConst(types.IntDatum(0), types.Of(types.BigInt)))
@@ -501,7 +506,7 @@ func onlyOuter(e expr.Expr) bool {
 
 // inValue binds x IN (query) as a value, with three-valued logic: the query's values are counted and looked up.
 func (b *selecting) inValue(e *sql.In) (expr.Expr, error) {
-	x, err := b.binder("an expression").expr(e.X)
+	x, err := b.values("an expression").expr(e.X)
 	if err != nil {
 		return nil, err
 	}
@@ -520,8 +525,8 @@ func (b *selecting) inValue(e *sql.In) (expr.Expr, error) {
 		return nil, err
 	}
 	// c rows of which ck are no NULL; m is TRUE where x is among them.
-	nl := len(fieldsIn(b.in))
-	b.in = newJoin(Inner, b.in, countsOf(n, e), nil, e)
+	nl := b.leftWidth()
+	b.joinQuery(Inner, countsOf(n, e), nil, e)
 	f := fieldsIn(again)
 	marked := newCalc(distinct(again), append(columnExprs(plainFields(f)), expr.NewBool(true)), []string{f[0].Name, "i"}, nil)
 	key := &expr.Col{Index: nl + 2, Name: f[0].Name, T: f[0].Type.Plain()}
@@ -529,7 +534,7 @@ func (b *selecting) inValue(e *sql.In) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.in = newJoin(Left, b.in, marked, eq, e)
+	b.joinQuery(Left, marked, eq, e)
 	big := types.Of(types.BigInt).Required()
 	c, ck := &expr.Col{Index: nl, Name: "c", T: big}, &expr.Col{Index: nl + 1, Name: "ck", T: big}
 	m := &expr.Col{Index: nl + 3, Name: "i", T: types.Of(types.Boolean)}
@@ -590,7 +595,7 @@ func (b *selecting) existsValue(e *sql.Exists) (expr.Expr, error) {
 	one := newCalc(n, []expr.Expr{expr.NewInt(1)}, []string{"$f0"}, nil)
 	g := countsOf(one, e).(*GroupAggregate)
 	g.Aggs, g.Fields = g.Aggs[:1], g.Fields[:1]
-	nl := len(fieldsIn(b.in))
+	nl := b.leftWidth()
 	var conds []expr.Expr
 	var row Node = g
 	if correlated(n) {
@@ -599,9 +604,12 @@ func (b *selecting) existsValue(e *sql.Exists) (expr.Expr, error) {
 			return nil, refuse(tableError, e, "unexpected correlate variable $cor0 in the plan").
 				Cure("EXISTS as a value may be tied to the query around it by equalities only.")
 		}
-		row, conds = out, joinTerms(terms, nl)
+		row = out
+		if conds, err = b.joinTerms(terms, e); err != nil {
+			return nil, err
+		}
 	}
-	b.in = newJoin(Left, b.in, row, expr.NewAnd(conds...), e)
+	b.joinQuery(Left, row, expr.NewAnd(conds...), e)
 	col := &expr.Col{Index: nl, Name: "c", T: types.Of(types.BigInt)}
 	n0, err := newCall(e, "COALESCE", col, expr.NewConst(types.IntDatum(0), types.Of(types.BigInt)))
 	if err != nil {
