@@ -127,6 +127,9 @@ func (c Collection) Bytes(e Ref, value int) (string, bool) { return c.elems.Byte
 // PutBytes sets a byte string of an element.
 func (c Collection) PutBytes(e Ref, value int, s string) { c.elems.PutBytes(e, value, s) }
 
+// Moves is that of Map for Refs of elements.
+func (c Collection) Moves() uint32 { return c.elems.moves }
+
 // Find gives the element with these words, in a list the first such one, 0 if there is none.
 func (c Collection) Find(owner Ref, elem []uint64) Ref {
 	id := c.up.Get(owner)[c.value]

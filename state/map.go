@@ -230,6 +230,9 @@ func (m *Map) Cramped() bool {
 	return m.dead > minCompact && m.dead > m.recs.words/2+m.relinkCost() && m.recs.words >= m.full
 }
 
+// Moves changes whenever records of the map are moved: a Ref is valid as long as it stays the same and the record is there.
+func (m *Map) Moves() uint32 { return m.moves }
+
 // minCompact is the number of dead words below which a map is not compacted.
 const minCompact = 128
 

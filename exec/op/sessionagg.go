@@ -3,7 +3,6 @@ package op
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"runnel/state"
 	"runnel/types"
@@ -29,21 +28,13 @@ type SessionAggregate struct {
 	late     *Counter
 	progress int64    // the watermark, or the processing time - 1
 	words    []uint64 // of accKey
-	at       sessionPlace
-	popped   []uint64 // the key whose windows fire
+	open     openSessions
+	runs     *sessionRuns // nil where rows are added one by one
+	popped   []uint64     // the key whose windows fire
 	out      output
 
 	rowsOf func(*types.Batch) error
 	markOf func(int64) error
-}
-
-// sessionPlace is where a row went. The next one often has the same key, and goes there too.
-type sessionPlace struct {
-	live   int // which live row
-	set    state.Collection
-	elem   state.Ref // the window
-	before int64     // the start of the window behind it
-	group
 }
 
 // Values of an element of a key's windows: [OrderedInt(start)] -> end, number.
@@ -78,6 +69,9 @@ func (s *SessionAggregate) Open(ctx *Context) error {
 	s.out = newOutput(ctx.Out, s.spec.Out)
 	s.progress = s.clock.Now()
 	s.rowsOf, s.markOf = s.apply, s.advance
+	if s.rows == nil && s.aggs.foldable() {
+		s.runs = new(sessionRuns)
+	}
 	s.wake()
 	return nil
 }
@@ -118,8 +112,9 @@ func (s *SessionAggregate) Process(_ int, b *types.Batch) error {
 func (s *SessionAggregate) apply(b *types.Batch) error {
 	s.keys.encode(b)
 	s.aggs.begin(b)
-	s.windows.Stage(s.keys.Hash, s.keys.group)
-	s.at.live = -1
+	if s.windows.Len() > 16*maxOpenSessions {
+		s.windows.Stage(s.keys.Hash, s.keys.group)
+	}
 	times := b.Cols[s.spec.Window.Column]
 	now := s.ctx.Now().UnixMilli()
 	for k, i := range b.Live() {
@@ -133,6 +128,9 @@ func (s *SessionAggregate) apply(b *types.Batch) error {
 		if err := s.row(b, k, i, s.wall.local(ms)); err != nil {
 			return s.fail(err, b, i)
 		}
+	}
+	if s.runs != nil {
+		s.runs.fold(s, b)
 	}
 	s.wake()
 	return nil
@@ -148,42 +146,54 @@ func (s *SessionAggregate) fail(err error, b *types.Batch, i int32) error {
 
 // row adds a row at a wall-clock time.
 func (s *SessionAggregate) row(b *types.Batch, k int, i int32, t int64) error {
-	p := &s.at
-	if k == 0 || p.live != k-1 || t+s.spec.Window.Size >= p.before ||
-		!slices.Equal(s.keys.Key(k), s.keys.Key(k-1)) || !s.fits(p.set, p.elem, t) {
-		key := s.keys.at(k)
-		number, ok, err := s.place(key, t)
-		if err != nil {
+	key := s.keys.at(k)
+	o := s.open.of(key)
+	if !o.is(key) || !s.fits(o, key.Group, t) {
+		if ok, err := s.place(o, key, t, b); err != nil || !ok {
+			if err == nil {
+				s.late.Add(1)
+			}
 			return err
 		}
-		if !ok {
-			s.late.Add(1)
-			return nil
-		}
-		p.m = s.accs.Of(key.Group)
-		p.ref, _ = p.m.Upsert(s.accKey(key, number))
 	}
-	p.live, p.words = k, p.m.Touch(p.ref)
+	m := s.accs.Of(key.Group)
+	if o.acc == 0 || o.accMoves != m.Moves() {
+		if s.runs != nil && m.Cramped() {
+			s.runs.fold(s, b)
+		}
+		o.acc, _ = m.Upsert(s.accKey(key, o.number))
+		o.accMoves = m.Moves()
+	}
+	if s.runs != nil {
+		s.runs.take(s, m, o.acc, b, i)
+		return nil
+	}
+	g := group{m, o.acc, m.Touch(o.acc)}
 	if s.rows != nil {
-		s.rows.add(&p.group, b, i)
+		s.rows.add(&g, b, i)
 		return nil
 	}
 	if b.Kind(i).Retract() {
-		return s.aggs.take(&p.group, b, k, i)
+		return s.aggs.take(&g, b, k, i)
 	}
-	return s.aggs.add(&p.group, b, k, i)
+	return s.aggs.add(&g, b, k, i)
 }
 
-// fits reports whether a row at t needs no more of a window than a later end, which it gets. No window behind it begins
-// by then.
-func (s *SessionAggregate) fits(set state.Collection, e state.Ref, t int64) bool {
-	end := int64(set.Get(e)[sessionEnd])
-	if t < s.start(set, e) || t > end {
+// fits reports whether a row at t needs no more of an open session than a later end, which it gets.
+func (s *SessionAggregate) fits(o *openSession, group int32, t int64) bool {
+	end := t + s.spec.Window.Size
+	if t < o.start || t > o.end || end >= o.before {
 		return false
 	}
-	if t+s.spec.Window.Size > end {
-		set.Touch(e)[sessionEnd] = uint64(t + s.spec.Window.Size)
+	if end <= o.end {
+		return true
 	}
+	set := s.windows.Of(group).Collection(0)
+	if o.moves != set.Moves() {
+		return false
+	}
+	set.Touch(o.elem)[sessionEnd] = uint64(end)
+	o.end = end
 	return true
 }
 
@@ -193,65 +203,72 @@ func (s *SessionAggregate) accKey(key state.Key, number uint64) state.Key {
 	return state.Key{Words: s.words, Hash: types.HashKey(s.words), Group: key.Group}
 }
 
-// place finds or makes the window of a row at t, joining others as need be, and gives its number; false: late.
-func (s *SessionAggregate) place(key state.Key, t int64) (number uint64, ok bool, err error) {
+// place finds or makes the session of a row at t, joining others as need be, and makes it the open one o; false: late. Rows
+// of b may wait for accumulators.
+func (s *SessionAggregate) place(o *openSession, key state.Key, t int64, b *types.Batch) (ok bool, err error) {
 	m := s.windows.Of(key.Group)
 	owner := m.Find(key)
 	start, end := t, t+s.spec.Window.Size
 	if owner == 0 {
 		if s.wall.timer(end-1) <= s.progress {
-			return 0, false, nil
+			return false, nil
 		}
 		owner, _ = m.Upsert(key)
 	}
 	set := m.Collection(0)
+	before := int64(math.MaxInt64)
 	e := set.Last(owner)
-	s.at.before = math.MaxInt64
 	for e != 0 && s.start(set, e) > end {
-		s.at.before = s.start(set, e)
+		before = s.start(set, e)
 		e = set.Prev(e)
-	}
-	s.at.set, s.at.elem = set, e
-	if e != 0 && s.fits(set, e, t) { // the commonest case
-		return set.Get(e)[sessionNumber], true, nil
 	}
 	number, joined := uint64(t), false
 	for e != 0 && int64(set.Get(e)[sessionEnd]) >= t {
-		before := set.Prev(e)
-		other := set.Get(e)[sessionNumber]
-		start, end = min(start, s.start(set, e)), max(end, int64(set.Get(e)[sessionEnd]))
+		other, from, to := set.Get(e)[sessionNumber], s.start(set, e), int64(set.Get(e)[sessionEnd])
+		if !joined && from <= t { // the commonest case: no more than a later end, at most
+			if end > to {
+				set.Touch(e)[sessionEnd] = uint64(end)
+			}
+			o.set(key, set, e, before, other)
+			return true, nil
+		}
+		start, end = min(start, from), max(end, to)
 		if joined {
-			if err := s.join(key, number, other); err != nil {
-				return 0, false, err
+			if err := s.join(key, number, other, b); err != nil {
+				return false, err
 			}
 		} else {
 			number, joined = other, true
 		}
+		last := set.Prev(e)
 		set.Remove(owner, e)
-		e = before
+		e = last
 	}
 	if !joined && s.wall.timer(end-1) <= s.progress {
 		if set.Len(owner) == 0 {
 			m.Delete(owner)
 		}
-		return 0, false, nil
+		return false, nil
 	}
 	e, _ = set.Add(owner, []uint64{state.OrderedInt(start)})
-	s.at.elem = e
 	v := set.Touch(e)
 	v[sessionEnd], v[sessionNumber] = uint64(end), number
 	if !joined {
 		s.timers.Add(s.wall.timer(end-1), key)
 	}
-	return number, true, nil
+	o.set(key, set, e, before, number)
+	return true, nil
 }
 
 func (s *SessionAggregate) start(set state.Collection, e state.Ref) int64 {
 	return state.IntOf(set.Elem(e)[0])
 }
 
-// join merges the accumulators of one window into those of another.
-func (s *SessionAggregate) join(key state.Key, into, from uint64) error {
+// join merges the accumulators of one window into those of another, behind the rows of b that wait for them.
+func (s *SessionAggregate) join(key state.Key, into, from uint64, b *types.Batch) error {
+	if s.runs != nil {
+		s.runs.fold(s, b)
+	}
 	m := s.accs.Of(key.Group)
 	dst, src := group{m: m}, group{m: m}
 	dst.ref, _ = m.Upsert(s.accKey(key, into))
@@ -337,6 +354,7 @@ func (s *SessionAggregate) fire(t int64, key state.Key) error {
 	if owner == 0 {
 		return nil
 	}
+	s.open.of(key).close(key)
 	set := m.Collection(0)
 	for e := set.First(owner); e != 0; {
 		next := set.Next(e)
