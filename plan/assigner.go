@@ -7,7 +7,7 @@ import (
 )
 
 // MiniBatchAssigner stands where Flink makes the ticks that end mini-batches: behind every source. Here operators end their
-// bundles by their own clock, so it does nothing but show.
+// bundles by their own clock, and aggregates by watermarks where Rowtime says so; it does nothing but show.
 type MiniBatchAssigner struct {
 	Info
 	Interval time.Duration

@@ -142,11 +142,20 @@ func (p *planning) miniBatches(g *Graph) {
 		Size:    int64(p.Config.Int("table.exec.mini-batch.size")),
 		Latency: p.Config.Duration("table.exec.mini-batch.allow-latency"),
 	}
+	rowtime := map[Node]bool{} // the ticks that come from below are watermarks
 	for _, root := range g.Sinks {
 		pure(root, func(n Node) Node {
+			for _, in := range n.Base().Inputs {
+				rowtime[n] = rowtime[n] || rowtime[in]
+			}
 			switch n := n.(type) {
-			case *GroupAggregate, *LocalGroupAggregate, *IncrementalGroupAggregate, *ChangelogNormalize:
+			case *MiniBatchAssigner:
+				rowtime[n] = n.Rowtime
+			case *GroupAggregate, *LocalGroupAggregate, *IncrementalGroupAggregate:
 				n.Base().MiniBatch = m
+				n.Base().MiniBatch.Rowtime = rowtime[n]
+			case *ChangelogNormalize:
+				n.MiniBatch = m
 			case *Deduplicate:
 				n.MiniBatch = m
 				n.Compact = p.Config.Bool("table.exec.deduplicate.mini-batch.compact-changes-enabled")

@@ -57,6 +57,7 @@ type Info struct {
 type MiniBatch struct {
 	Size    int64
 	Latency time.Duration
+	Rowtime bool // it ends also with a watermark, the first one behind each Latency of event time
 }
 
 // Base gives itself, so that embedding makes a Node's Base method.

@@ -146,8 +146,24 @@ func (g *GroupAggregate) OnTime(ms int64) error {
 const sweepRows = 64
 
 func (g *GroupAggregate) mark(ms int64) error {
+	if g.mini != nil && g.mini.ends(ms) {
+		if err := g.mini.flush(); err != nil {
+			return err
+		}
+	}
 	g.out.mark(ms)
 	return nil
+}
+
+// Watermark passes the watermark on, behind the bundle that it ends.
+func (g *GroupAggregate) Watermark(_ int, ms int64) error {
+	if g.mini == nil {
+		return g.single.Watermark(0, ms)
+	}
+	if err := g.mark(ms); err != nil {
+		return err
+	}
+	return g.out.flush()
 }
 
 func (g *GroupAggregate) apply(b *types.Batch) error {

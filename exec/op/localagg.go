@@ -60,8 +60,21 @@ func (l *LocalAggregate) Process(_ int, b *types.Batch) error {
 }
 
 func (l *LocalAggregate) mark(ms int64) error {
+	if l.ends(ms) {
+		if err := l.give(); err != nil {
+			return err
+		}
+	}
 	l.out.mark(ms)
 	return nil
+}
+
+// Watermark passes the watermark on, behind the bundle that it ends.
+func (l *LocalAggregate) Watermark(_ int, ms int64) error {
+	if err := l.mark(ms); err != nil {
+		return err
+	}
+	return l.out.flush()
 }
 
 func (l *LocalAggregate) apply(b *types.Batch) error {

@@ -23,7 +23,7 @@ type phased struct {
 // newPhased makes the two phases of a grouping, with bundles of their own.
 func newPhased(g Grouping, locals int, size int64) *phased {
 	p := &phased{column: 1}
-	l := LocalGrouping{In: g.In, Keys: g.Keys, Aggs: g.Aggs, Retract: g.Retract, MiniBatch: MiniBatch{Size: size, Latency: g.MiniBatch.Latency}}
+	l := LocalGrouping{In: g.In, Keys: g.Keys, Aggs: g.Aggs, Retract: g.Retract, MiniBatch: MiniBatch{Size: size, Latency: g.MiniBatch.Latency, Rowtime: g.MiniBatch.Rowtime}}
 	l.Out = append(pick(g.In, g.Keys), types.Field{Name: "accumulators", Type: types.Bytes()})
 	for range locals {
 		p.local = append(p.local, NewLocalAggregate(l))
@@ -277,4 +277,38 @@ func TestAggregatePhasesObject(t *testing.T) {
 			-U a {"x":1,"y":2}
 			+U a {"x":3}
 	`)
+}
+
+// By event time bundles end with the first watermark behind each latency, in one phase and in two.
+func TestMiniBatchRowtime(t *testing.T) {
+	r, g := aggRig(t, "k string, v int", 1, "SUM v")
+	g.MiniBatch = MiniBatch{Size: 100, Latency: 10 * time.Second, Rowtime: true}
+	trace := `
+		+I a 1
+		watermark 9998
+			watermark 9998
+		+I a 2
+		+I b 5
+		watermark 9999
+			+I a 3
+			+I b 5
+			watermark 9999
+		+I a 1
+		watermark 15000
+			watermark 15000
+		watermark 20000
+			-U a 3
+			+U a 4
+			watermark 20000
+		+I a 1
+		watermark 29998
+			watermark 29998
+		watermark max
+			-U a 4
+			+U a 5
+			watermark max
+	`
+	r.runBounded(t, trace)
+	r.make = func() Operator { return newPhased(*g, 1, 100) }
+	r.runBounded(t, trace)
 }

@@ -14,6 +14,7 @@ import (
 type MiniBatch struct {
 	Size    int64
 	Latency time.Duration
+	Rowtime bool // bundles of aggregates end with a watermark too, the first one behind each Latency of event time
 }
 
 // enabled reports whether there are bundles.
@@ -27,6 +28,7 @@ type bundle struct {
 	seen *state.Map
 	held int64 // a watermark that came behind rows of the bundle, types.MinWatermark for none
 	lag  int64 // ms that its ticks come behind the others
+	next int64 // with Rowtime: the watermark that ends a bundle
 }
 
 func newBundle(ctx *Context, m MiniBatch, values []state.Value) bundle {
@@ -39,7 +41,19 @@ func newLateBundle(ctx *Context, m MiniBatch, values []state.Value, lag time.Dur
 	if m.Latency > 0 {
 		b.tick(ctx.Now().UnixMilli())
 	}
+	b.next = m.Latency.Milliseconds() - 1
 	return b
+}
+
+// ends reports whether a watermark ends the bundle.
+func (b *bundle) ends(ms int64) bool {
+	if !b.Rowtime || ms < b.next {
+		return false
+	}
+	if every := max(b.Latency.Milliseconds(), 1); ms < types.MaxWatermark {
+		b.next = floorDiv(ms+1, every)*every + every - 1
+	}
+	return true
 }
 
 // full counts a row and reports whether the bundle is to be flushed.
