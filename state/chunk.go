@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -42,7 +43,9 @@ type chunk struct {
 	known  bool     // look is known
 	order  []uint16 // ordered logs: indexes of rows by time, those that have left first
 	left   int      // how many have left
-	saved  chunkSave
+	// unsorted: the rest of order is not by time yet.
+	unsorted bool
+	saved    chunkSave
 }
 
 // name gives the name of the row at index i.
@@ -160,11 +163,21 @@ func (c *chunk) added(i int, time int64, ordered bool) {
 	if !ordered {
 		return
 	}
-	at := len(c.order)
-	for at > c.left && c.form.timeOf(c.nth(int(c.order[at-1]))) > time {
-		at--
+	if n := len(c.order); n > c.left && c.form.timeOf(c.nth(int(c.order[n-1]))) > time {
+		c.unsorted = true
 	}
-	c.order = slices.Insert(c.order, at, uint16(i))
+	c.order = append(c.order, uint16(i))
+}
+
+// sort puts the rows that have not left in the order of their times, then of their age.
+func (c *chunk) sort() {
+	if !c.unsorted {
+		return
+	}
+	c.unsorted = false
+	slices.SortFunc(c.order[c.left:], func(a, b uint16) int {
+		return cmp.Or(cmp.Compare(c.form.timeOf(c.nth(int(a))), c.form.timeOf(c.nth(int(b)))), cmp.Compare(a, b))
+	})
 }
 
 func (c *chunk) memory() int64 {

@@ -21,6 +21,8 @@ type LogSpec struct {
 	Timeless bool
 	// Ordered logs give the rows that leave in the order of their times (Leave).
 	Ordered bool
+	// Unkeyed logs are not asked for the rows of a key (Newest, Prev): the key says where rows go when they are restored.
+	Unkeyed bool
 	// Span is the time, in ms, after which a chunk is closed though it is not full, so that sparse rows go in time; about
 	// a quarter of how long rows are kept is good. 0: never.
 	Span int64
@@ -79,8 +81,10 @@ func (l *Log) Len() int { return l.rows }
 // Append adds row i of cols, one column per column of the log, with its key and time (ms).
 func (l *Log) Append(k Key, time int64, cols []*types.Column, i int32) Row {
 	row := l.lay(k, time, cols, i)
-	_, rec := l.row(row)
-	l.link(k, rec, row)
+	if !l.spec.Unkeyed {
+		_, rec := l.row(row)
+		l.link(k, rec, row)
+	}
 	return row
 }
 
@@ -303,6 +307,9 @@ func (l *Log) Delete(r Row) {
 
 // unchain takes a row out of the chain of its key.
 func (l *Log) unchain(r Row, c *chunk, rec []uint64) {
+	if l.spec.Unkeyed {
+		return
+	}
 	prev, next := l.prev(rec), l.newer(rec)
 	if older := l.rec(prev); older != nil {
 		older[rowLinks] = older[rowLinks]>>32<<32 | uint64(uint32(next))

@@ -91,7 +91,7 @@ func (l *Log) drop(i int) {
 		switch {
 		case !front:
 			l.unchain(c.name(j), c, rec)
-		case uint32(rec[rowLinks]) == 0: // with nothing older left, the key has no row
+		case uint32(rec[rowLinks]) == 0 && !l.spec.Unkeyed: // with nothing older left, the key has no row
 			l.renew(c, rec, j, c.name(j), 0)
 		}
 	}
@@ -159,11 +159,7 @@ func (l *Log) thin(c *chunk, keep func(rec []uint64) bool) {
 		l.dir[i] = nil
 		return
 	}
-	if l.spec.Ordered {
-		slices.SortStableFunc(n.order, func(a, b uint16) int {
-			return cmp.Compare(n.form.timeOf(n.nth(int(a))), n.form.timeOf(n.nth(int(b))))
-		})
-	}
+	n.unsorted = l.spec.Ordered
 	l.dir[i] = n
 }
 
@@ -202,6 +198,7 @@ func (l *Log) Leave(bound int64, f func(Row)) {
 		if c == nil || c.min > bound {
 			continue
 		}
+		c.sort()
 		for ; c.left < len(c.order); c.left++ {
 			i := int(c.order[c.left])
 			rec := c.nth(i)
@@ -238,7 +235,10 @@ func (l *Log) afterLeave(bound int64) {
 				continue
 			}
 		}
-		if c.left < len(c.order) {
+		switch {
+		case c.unsorted: // nothing of it was at or below the bound
+			l.next = min(l.next, c.min)
+		case c.left < len(c.order):
 			c.min = c.form.timeOf(c.nth(int(c.order[c.left])))
 			l.next = min(l.next, c.min)
 		}

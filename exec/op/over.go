@@ -1,7 +1,9 @@
 package op
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"runnel/expr"
@@ -31,29 +33,20 @@ type Over struct {
 	spec    Overing
 	calc    *overCalc
 	keys    batchKeys
-	rows    rowBytes
-	copies  rowBytes      // for rows that are in no state: what it decodes does not share their bytes
-	pending *state.Table  // rows that wait for their time; nil if none do
-	timers  *state.Timers // of the times of pending rows, and for cleaning
+	pending *state.Log    // rows that wait for their time; nil if none do
+	timers  *state.Timers // for cleaning
 	retain  *retention    // of frames that are not bounded by time; nil without a TTL
 	late    *Counter
 	popped  []uint64
-	words   []uint64
+	ready   *types.Batch // rows whose time has come, in order of time
+	times   []int64      // of them
+	rows    []int32      // scratch: rows of one time, those of a key next to each other
+	groups  [][]int32    // scratch: the parts of rows
 	out     output
 
 	rowsOf func(*types.Batch) error
 	markOf func(int64) error
 }
-
-// Values of a key's record of pending rows: the rows by time and arrival; arrivals; the last time given out, with a flag
-// that there is one; the time at which everything of the key goes.
-const (
-	overRows = iota
-	overArrivals
-	overLast
-	overGiven
-	overClean
-)
 
 // NewOver makes the operator.
 func NewOver(spec Overing) *Over { return &Over{timed: timed{clock: NewClock(1)}, spec: spec} }
@@ -61,12 +54,13 @@ func NewOver(spec Overing) *Over { return &Over{timed: timed{clock: NewClock(1)}
 // waits reports whether rows wait for their time.
 func (o *Over) waits() bool { return o.spec.Rowtime || !o.spec.Rows && o.spec.Before >= 0 }
 
+// bounded reports whether the frame reaches back by a time, which then bounds the state of a key.
+func (o *Over) bounded() bool { return !o.spec.Rows && o.spec.Before >= 0 }
+
 // Open compiles the aggregates.
 func (o *Over) Open(ctx *Context) error {
 	o.ctx = ctx
 	o.keys = newBatchKeys(o.spec.In, o.spec.Keys, ctx.MaxParallelism)
-	o.rows, o.copies = newRowBytes(o.spec.In), newRowBytes(o.spec.In)
-	o.copies.codec.Share = false
 	o.late = ctx.Counter("numLateRecordsDropped")
 	o.out = newOutput(ctx.Out, o.spec.Out)
 	o.rowsOf, o.markOf = o.apply, o.advance
@@ -78,7 +72,7 @@ func (o *Over) Open(ctx *Context) error {
 		Format: types.RowCodecVersion, Name: "pending", Key: keyColumns(o.spec.In, o.spec.Keys), Values: rowInfos(o.spec.In),
 		Bounds: o.spec.text(),
 	}
-	if o.spec.Rows || o.spec.Before < 0 { // else the frame itself bounds it
+	if !o.bounded() {
 		if o.retain, err = newRetention(ctx, d, o.spec.TTL, o.forget); err != nil {
 			return err
 		}
@@ -86,15 +80,15 @@ func (o *Over) Open(ctx *Context) error {
 	if !o.waits() {
 		return nil
 	}
-	o.pending, err = ctx.State.Table(d, state.TableSpec{Values: []state.Value{
-		overRows:     {Kind: state.Sorted, Elem: []state.Value{{Kind: state.Bytes}}},
-		overArrivals: {}, overLast: {}, overGiven: {}, overClean: {},
-	}})
+	o.ready = types.NewBatch(o.spec.In)
+	o.pending, err = ctx.State.Log(d, state.LogSpec{Columns: fieldTypes(o.spec.In, firstColumns(len(o.spec.In))), Key: o.spec.Keys, Ordered: true, Unkeyed: true})
 	if err != nil {
 		return err
 	}
-	if o.timers, err = ctx.State.Timers(state.Descriptor{Format: 1, Name: "timers", Key: d.Key}); err != nil {
-		return err
+	if o.bounded() {
+		if o.timers, err = ctx.State.Timers(state.Descriptor{Format: 1, Name: "timers", Key: d.Key}); err != nil {
+			return err
+		}
 	}
 	o.wake()
 	return nil
@@ -120,16 +114,14 @@ func (o *Over) Process(_ int, b *types.Batch) error {
 
 func (o *Over) apply(b *types.Batch) error {
 	o.keys.encode(b)
+	if !o.waits() {
+		return o.giveNow(b)
+	}
+	if o.bounded() || o.retain != nil {
+		o.calc.table.Stage(o.keys.Hash, o.keys.group)
+	}
 	now := o.ctx.Now().UnixMilli()
 	for k, i := range b.Live() {
-		key := o.keys.at(k)
-		o.retain.seen(key)
-		if !o.waits() {
-			if err := o.calc.group(key, []string{o.rows.of(b, i)}, now, &o.out, &o.copies); err != nil {
-				return o.fail(err, b, i)
-			}
-			continue
-		}
 		t := now
 		if o.spec.Rowtime {
 			if b.Cols[o.spec.Time].Null(i) {
@@ -137,10 +129,29 @@ func (o *Over) apply(b *types.Batch) error {
 			}
 			t = millis(b.Cols[o.spec.Time], i)
 		}
-		o.keep(key, t, o.rows.of(b, i))
+		key := o.keys.at(k)
+		if o.keep(key, t) {
+			o.pending.Append(key, t, b.Cols, i)
+		}
 	}
 	o.retain.wake()
 	o.wake()
+	return nil
+}
+
+// giveNow gives rows that wait for nothing.
+func (o *Over) giveNow(b *types.Batch) error {
+	now := o.ctx.Now().UnixMilli()
+	o.calc.begin(b, &o.keys)
+	for k, i := range b.Live() {
+		key := o.keys.at(k)
+		o.retain.seen(key)
+		o.rows = append(o.rows[:0], int32(k))
+		if err := o.calc.group(key, b, o.rows, now, &o.out); err != nil {
+			return o.fail(err, b, i)
+		}
+	}
+	o.retain.wake()
 	return nil
 }
 
@@ -151,34 +162,36 @@ func (o *Over) fail(err error, b *types.Batch, i int32) error {
 	return dataError(o.ctx, &types.RowError{Row: i, Err: err}, o.spec.In, b)
 }
 
-// keep stores a row until its time, unless it is late.
-func (o *Over) keep(key state.Key, t int64, row string) {
+// keep notes that a row will wait for its time, unless it is late.
+func (o *Over) keep(key state.Key, t int64) bool {
+	o.retain.seen(key)
 	if o.spec.Rowtime && o.spec.Before < 0 && t <= o.clock.Now() {
 		o.late.Add(1)
-		return
+		return false
 	}
-	m := o.pending.Of(key.Group)
-	owner, _ := m.Upsert(key)
-	v := m.Touch(owner)
-	if o.spec.Rowtime && o.spec.Before >= 0 && v[overGiven] != 0 && t <= int64(v[overLast]) {
+	if o.retain == nil && o.spec.Before < 0 {
+		return true
+	}
+	m, r := o.calc.record(key)
+	if o.spec.Rowtime && o.spec.Before >= 0 && o.calc.given(m, r, t) {
 		o.late.Add(1)
-		return
+		return false
 	}
-	v[overArrivals]++
-	rows := m.Collection(overRows)
-	o.words = append(o.words[:0], state.OrderedInt(t), v[overArrivals])
-	e, _ := rows.Add(owner, o.words)
-	rows.PutBytes(e, 0, row)
-	o.timers.Add(t, key)
-	if o.spec.Rows || o.spec.Before < 0 {
-		return
+	if o.retain == nil && !o.bounded() {
+		return true
 	}
+	if r == 0 {
+		r, _ = m.Upsert(key)
+	}
+	own := m.Touch(r)[o.calc.base:]
+	own[overWaiting]++
 	// What the frame has left behind goes at a time between once and one and a half times its length later.
-	if v := m.Touch(owner); int64(v[overClean]) <= add(t, o.spec.Before) {
+	if o.bounded() && int64(own[overClean]) <= add(t, o.spec.Before) {
 		at := add(t, o.spec.Before+o.spec.Before/2) + 1
-		v[overClean] = uint64(at)
+		own[overClean] = uint64(at)
 		o.timers.Add(at, key)
 	}
+	return true
 }
 
 // Watermark gives the rows that it has reached.
@@ -211,7 +224,7 @@ func (o *Over) advance(ms int64) error {
 // OnTime drops what has not been seen for long and gives the rows of past milliseconds of processing time.
 func (o *Over) OnTime(ms int64) error {
 	o.retain.run(ms)
-	if o.spec.Rowtime || o.timers == nil {
+	if o.spec.Rowtime || o.pending == nil {
 		return nil
 	}
 	if err := o.fire(ms - 1); err != nil {
@@ -222,16 +235,38 @@ func (o *Over) OnTime(ms int64) error {
 }
 
 func (o *Over) wake() {
-	if o.spec.Rowtime || o.timers == nil {
+	if o.spec.Rowtime || o.pending == nil {
 		return
 	}
-	if t := o.timers.Next(); t != state.NoTimer {
+	t := o.pending.Next()
+	if o.timers != nil {
+		t = min(t, o.timers.Next())
+	}
+	if t != state.NoTimer {
 		o.ctx.WakeAt(t + 1)
 	}
 }
 
-// fire gives the rows whose time is at most to, in order of time.
+// fire gives the rows whose time is at most to, in order of time, and drops the keys whose end has come.
 func (o *Over) fire(to int64) error {
+	var failed error
+	o.pending.Leave(to, func(r state.Row) {
+		t := o.pending.Time(r)
+		if n := len(o.times); failed == nil && n >= types.BatchRows && t != o.times[n-1] {
+			failed = o.giveReady()
+		}
+		if failed == nil {
+			o.pending.Emit(r, o.ready.Cols)
+			o.ready.Push(types.Insert)
+			o.times = append(o.times, t)
+		}
+	})
+	if failed == nil {
+		failed = o.giveReady()
+	}
+	if failed != nil || o.timers == nil {
+		return failed
+	}
 	for {
 		t, key, ok := o.timers.Pop(to)
 		if !ok {
@@ -239,58 +274,67 @@ func (o *Over) fire(to int64) error {
 		}
 		o.popped = append(o.popped[:0], key.Words...) // the timers' own words live until the next call
 		key.Words = o.popped
-		if err := o.fireKey(key, t); err != nil {
-			return err
+		if m, r := o.calc.record(key); r != 0 && int64(m.Get(r)[o.calc.base+overClean]) <= t {
+			m.Delete(r)
 		}
 	}
+}
+
+// giveReady gives the rows that are ready: all of some times.
+func (o *Over) giveReady() error {
+	b := o.ready
+	o.keys.encode(b)
+	o.calc.begin(b, &o.keys)
+	for from, to := 0, 0; from < b.Len; from = to {
+		t := o.times[from]
+		for to = from + 1; to < b.Len && o.times[to] == t; to++ {
+		}
+		for _, rows := range o.grouped(from, to) {
+			key := o.keys.at(int(rows[0]))
+			if err := o.calc.group(key, b, rows, t, &o.out); err != nil {
+				return err
+			}
+			o.retain.seen(key)
+		}
+	}
+	b.Reset()
+	o.times = o.times[:0]
+	return nil
+}
+
+// grouped gives the rows from..to-1, which have one time: where that makes a difference those of a key together, the keys in
+// the order in which they come first.
+func (o *Over) grouped(from, to int) [][]int32 {
+	o.rows, o.groups = o.rows[:0], o.groups[:0]
+	for k := from; k < to; k++ {
+		o.rows = append(o.rows, int32(k))
+	}
+	same := func(a, b int32) int {
+		return cmp.Or(cmp.Compare(o.keys.Hash[a], o.keys.Hash[b]), slices.Compare(o.keys.Key(int(a)), o.keys.Key(int(b))))
+	}
+	if !o.spec.Rows && to-from > 1 {
+		slices.SortFunc(o.rows, func(a, b int32) int { return cmp.Or(same(a, b), cmp.Compare(a, b)) })
+	}
+	for n, start := 1, 0; n <= len(o.rows); n++ {
+		if n == len(o.rows) || o.spec.Rows || same(o.rows[n-1], o.rows[n]) != 0 {
+			o.groups, start = append(o.groups, o.rows[start:n]), n
+		}
+	}
+	if !o.spec.Rows {
+		slices.SortFunc(o.groups, func(a, b []int32) int { return cmp.Compare(a[0], b[0]) })
+	}
+	return o.groups
 }
 
 // forget drops a key, unless rows of it wait.
 func (o *Over) forget(key state.Key) bool {
-	if o.pending != nil {
-		m := o.pending.Of(key.Group)
-		if owner := m.Find(key); owner != 0 {
-			if m.Collection(overRows).Len(owner) > 0 {
-				return false
-			}
-			m.Delete(owner)
-		}
+	m, r := o.calc.record(key)
+	if r == 0 {
+		return true
 	}
-	o.calc.drop(key)
+	if m.Get(r)[o.calc.base+overWaiting] > 0 {
+		return false
+	}
+	m.Delete(r)
 	return true
-}
-
-// fireKey gives the rows of a key that have time t, or drops the key when its end has come.
-func (o *Over) fireKey(key state.Key, t int64) error {
-	m := o.pending.Of(key.Group)
-	owner := m.Find(key)
-	if owner == 0 {
-		return nil
-	}
-	rows := m.Collection(overRows)
-	var group []string
-	for e := rows.First(owner); e != 0; e = rows.First(owner) {
-		if state.IntOf(rows.Elem(e)[0]) > t {
-			break
-		}
-		row, _ := rows.Bytes(e, 0)
-		group = append(group, row)
-		rows.Remove(owner, e)
-	}
-	v := m.Touch(owner)
-	if len(group) > 0 {
-		v[overLast], v[overGiven] = uint64(t), 1
-		if err := o.calc.group(key, group, t, &o.out, &o.rows); err != nil {
-			return err
-		}
-		o.retain.seen(key)
-	}
-	switch {
-	case v[overClean] != 0 && int64(v[overClean]) <= t && rows.Len(owner) == 0:
-		o.calc.drop(key)
-		m.Delete(owner)
-	case o.spec.Before < 0 && rows.Len(owner) == 0:
-		m.Delete(owner) // what is late is told by the watermark
-	}
-	return nil
 }
