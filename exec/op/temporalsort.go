@@ -2,6 +2,7 @@ package op
 
 import (
 	"math"
+	"slices"
 
 	"runnel/state"
 	"runnel/types"
@@ -16,21 +17,15 @@ type TemporalSort struct {
 	rowtime bool
 	column  int // of the time
 	order   ordering
-	rows    rowBytes
+	rows    *state.Log
 	table   *state.Table
-	words   []uint64
+	ready   *types.Batch // rows of one time that are being given out, if there are further keys
+	places  []int32      // of its rows
 	out     output
 
 	rowsOf func(*types.Batch) error
 	markOf func(int64) error
 }
-
-// Values of the one record: the rows in their order, the number of arrivals, the time of the last row given out.
-const (
-	sortRows = iota
-	sortArrivals
-	sortLast
-)
 
 // NewTemporalSort makes the operator; the first key is the time attribute, ascending.
 func NewTemporalSort(in []types.Field, keys []SortKey) *TemporalSort {
@@ -41,39 +36,40 @@ func NewTemporalSort(in []types.Field, keys []SortKey) *TemporalSort {
 // Open registers the state.
 func (s *TemporalSort) Open(ctx *Context) error {
 	s.ctx = ctx
-	s.rows = newRowBytes(s.in)
 	s.out = newOutput(ctx.Out, s.in)
+	s.ready = types.NewBatch(s.in)
 	s.rowsOf, s.markOf = s.apply, s.advance
 	d := state.Descriptor{Format: types.RowCodecVersion, Name: "rows", Values: rowInfos(s.in), Bounds: s.in[s.column].Source() + "; "}
 	for _, k := range s.order {
 		d.Bounds += sortKeyText(s.in, k) + "; "
 	}
 	var err error
-	s.table, err = ctx.State.Table(d, state.TableSpec{Values: []state.Value{
-		sortRows:     {Kind: state.Sorted, Elem: []state.Value{{Kind: state.Bytes}}},
-		sortArrivals: {},
-		sortLast:     {},
-	}})
+	if s.rows, err = ctx.State.Log(d, state.LogSpec{Columns: fieldTypes(s.in, firstColumns(len(s.in))), Ordered: true, Unkeyed: true}); err != nil {
+		return err
+	}
+	// The time of the last row given out.
+	s.table, err = ctx.State.Table(state.Descriptor{Format: 1, Name: "last", Bounds: d.Bounds}, state.TableSpec{Values: state.Words(1)})
 	if !s.rowtime {
 		s.wake()
 	}
 	return err
 }
 
-// record gives the one record, or none.
-func (s *TemporalSort) record(create bool) (*state.Map, state.Ref) {
+// key is that of all rows.
+func (s *TemporalSort) key() state.Key {
 	key := state.Key{Hash: types.HashKey(nil)}
 	key.Group = int32(types.KeyGroup(key.Hash, s.ctx.MaxParallelism))
+	return key
+}
+
+// last gives the time of the last row given out.
+func (s *TemporalSort) last() int64 {
+	key := s.key()
 	m := s.table.Of(key.Group)
-	if !create {
-		return m, m.Find(key)
+	if r := m.Find(key); r != 0 {
+		return int64(m.Get(r)[0])
 	}
-	owner, fresh := m.Upsert(key)
-	if fresh {
-		last := int64(math.MinInt64)
-		m.Touch(owner)[sortLast] = uint64(last)
-	}
-	return m, owner
+	return math.MinInt64
 }
 
 // Process keeps the rows.
@@ -85,9 +81,7 @@ func (s *TemporalSort) Process(_ int, b *types.Batch) error {
 }
 
 func (s *TemporalSort) apply(b *types.Batch) error {
-	m, owner := s.record(true)
-	rows := m.Collection(sortRows)
-	now := s.ctx.Now().UnixMilli()
+	now, last, key := s.ctx.Now().UnixMilli(), s.last(), s.key()
 	for _, i := range b.Live() {
 		t := now
 		if s.rowtime {
@@ -99,15 +93,9 @@ func (s *TemporalSort) apply(b *types.Batch) error {
 			}
 			t = millis(b.Cols[s.column], i)
 		}
-		values := m.Touch(owner)
-		if s.rowtime && t <= int64(values[sortLast]) {
-			continue
+		if !s.rowtime || t > last {
+			s.rows.Append(key, t, b.Cols, i)
 		}
-		values[sortArrivals]++
-		s.words = s.order.words(append(s.words[:0], state.OrderedInt(t)), b.Cols, i)
-		s.words = append(s.words, values[sortArrivals])
-		e, _ := rows.Add(owner, s.words)
-		rows.PutBytes(e, 0, s.rows.of(b, i))
 	}
 	if !s.rowtime {
 		s.ctx.WakeAt(now + 1)
@@ -156,33 +144,60 @@ func (s *TemporalSort) OnTime(ms int64) error {
 
 // wake sets the timer for rows of processing time that wait.
 func (s *TemporalSort) wake() {
-	if m, owner := s.record(false); owner != 0 && m.Collection(sortRows).Len(owner) > 0 {
-		rows := m.Collection(sortRows)
-		s.ctx.WakeAt(state.IntOf(rows.Elem(rows.First(owner))[0]) + 1)
+	if t := s.rows.Next(); t != math.MaxInt64 {
+		s.ctx.WakeAt(t + 1)
 	}
 }
 
 // giveUpTo gives the rows whose time is at most t.
 func (s *TemporalSort) giveUpTo(t int64) error {
-	m, owner := s.record(false)
-	if owner == 0 {
-		return nil
+	var failed error
+	last := s.last()
+	was := last
+	s.rows.Leave(t, func(r state.Row) {
+		if failed != nil {
+			return
+		}
+		at := s.rows.Time(r)
+		if len(s.order) == 0 {
+			s.rows.Emit(r, s.out.Cols)
+			failed = s.out.pushed(types.Insert)
+		} else {
+			if at != last {
+				failed = s.giveReady()
+			}
+			s.rows.Emit(r, s.ready.Cols)
+			s.ready.Push(types.Insert)
+		}
+		last = at
+	})
+	if failed == nil {
+		failed = s.giveReady()
 	}
-	rows := m.Collection(sortRows)
-	for e := rows.First(owner); e != 0; e = rows.First(owner) {
-		at := state.IntOf(rows.Elem(e)[0])
-		if at > t {
-			return nil
+	if last != was {
+		key := s.key()
+		m := s.table.Of(key.Group)
+		r, _ := m.Upsert(key)
+		m.Touch(r)[0] = uint64(last)
+	}
+	return failed
+}
+
+// giveReady gives the rows of one time by the further keys, then in the order in which they came.
+func (s *TemporalSort) giveReady() error {
+	s.places = s.places[:0]
+	for i := range s.ready.Len {
+		s.places = append(s.places, int32(i))
+	}
+	slices.SortStableFunc(s.places, func(a, b int32) int { return s.order.compare(s.ready.Cols, a, s.ready.Cols, b) })
+	for _, i := range s.places {
+		for j, c := range s.ready.Cols {
+			s.out.Cols[j].AppendFrom(c, i)
 		}
-		row, _ := rows.Bytes(e, 0)
-		if err := s.rows.decode(row, s.out.Cols); err != nil {
-			return err
-		}
-		m.Touch(owner)[sortLast] = uint64(at)
-		rows.Remove(owner, e)
 		if err := s.out.pushed(types.Insert); err != nil {
 			return err
 		}
 	}
+	s.ready.Reset()
 	return nil
 }
