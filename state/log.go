@@ -50,7 +50,7 @@ type Log struct {
 	rows    int    // that are there
 	next    int64  // no chunk has anything to do for Clean below this time
 	free    [][]uint64
-	leave   []leaving
+	leave   []Leaving
 	scratch []uint64
 	swept   uint64 // chunk and index where Sweep goes on
 	snap    logSnap

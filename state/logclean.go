@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// leaving is a row that is about to leave an ordered log.
-type leaving struct {
-	time int64
-	row  Row
+// Leaving is a row that is about to leave an ordered log, with its time in ms.
+type Leaving struct {
+	Time int64
+	Row  Row
 }
 
 // Clean drops what is at or below the time bound as far as that is cheap: whole chunks, and chunks of which little is
@@ -190,6 +190,15 @@ func (l *Log) copyRow(n, c *chunk, j int) {
 // Leave takes the rows of an ordered log out whose time is at or below the bound, in order of time, then of age. f sees
 // each while it is still there.
 func (l *Log) Leave(bound int64, f func(Row)) {
+	l.LeaveTogether(bound, func(rows []Leaving) {
+		for _, x := range rows {
+			f(x.Row)
+		}
+	})
+}
+
+// LeaveTogether is Leave with all of the rows at once, which f may put into another order.
+func (l *Log) LeaveTogether(bound int64, f func(rows []Leaving)) {
 	if bound < l.next {
 		return
 	}
@@ -206,18 +215,14 @@ func (l *Log) Leave(bound int64, f func(Row)) {
 				break
 			}
 			if rec[rowHead]&deadFlag == 0 {
-				l.leave = append(l.leave, leaving{c.form.timeOf(rec), c.name(i)})
+				l.leave = append(l.leave, Leaving{c.form.timeOf(rec), c.name(i)})
 			}
 		}
 	}
-	slices.SortFunc(l.leave, func(a, b leaving) int {
-		return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.row, b.row))
-	})
+	slices.SortFunc(l.leave, func(a, b Leaving) int { return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.Row, b.Row)) })
+	f(l.leave)
 	for _, x := range l.leave {
-		f(x.row)
-	}
-	for _, x := range l.leave {
-		l.Delete(x.row)
+		l.Delete(x.Row)
 	}
 	l.afterLeave(bound)
 }

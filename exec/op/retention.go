@@ -84,18 +84,6 @@ func (r *retention) before() {
 	}
 }
 
-// forget takes back what was noted of a key that is gone.
-func (r *retention) forget(key state.Key) {
-	if r == nil {
-		return
-	}
-	m := r.table.Of(key.Group)
-	if ref := m.Find(key); ref != 0 {
-		r.timers.Delete(int64(m.Get(ref)[0]), key)
-		m.Delete(ref)
-	}
-}
-
 func (r *retention) wake() {
 	if r != nil && r.timers != nil && r.timers.Next() != state.NoTimer {
 		r.ctx.WakeAt(r.timers.Next())

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,34 +32,37 @@ type TemporalJoin struct {
 	spec   TemporalJoining
 	fields []types.Field
 	keys   [2]batchKeys
-	rows   [2]rowBytes
-	table  *state.Table
-	timers *state.Timers
-	retain *retention // nil without a TTL
-	cond   expr.Filter
-	pair   *types.Batch // one pair, waiting for the condition
-	passed []int32
-	popped []uint64
-	out    output
+	// waiting has the left rows that wait, with their kinds in a column behind the others.
+	waiting *state.Log
+	kinds   *types.Column
+	cols    []*types.Column // scratch: the columns of left rows, and kinds
+	ready   *types.Batch    // left rows whose time has come
+	leaving []temporalLeaving
+	rows    rowBytes      // of right rows
+	table   *state.Table  // their versions
+	timers  *state.Timers // of keys with versions
+	retain  *retention    // nil without a TTL
+	cond    expr.Filter
+	pair    *types.Batch // one pair, waiting for the condition
+	passed  []int32
+	popped  []uint64
+	out     output
 
 	rowsOf [2]func(*types.Batch) error
 	markOf [2]func(int64) error
 }
 
-// Values of a key's record: the left rows that wait, in order of arrival; the versions by time; the time of the key's
-// timer, with a flag that there is one.
+// Values of a key's record: the versions by time; the time of the key's timer, with a flag that there is one.
 const (
-	temporalLeft = iota
-	temporalVersions
+	temporalVersions = iota
 	temporalTimer
 	temporalTimed
 )
 
-// Values of a left row or a version.
+// Values of a version.
 const (
 	temporalRow = iota
 	temporalKind
-	temporalAt // of a left row
 )
 
 // NewTemporalJoin makes the operator.
@@ -73,7 +77,8 @@ func (j *TemporalJoin) Open(ctx *Context) error {
 	j.fields = slices.Concat(s.Left, s.Right)
 	j.out = newOutput(ctx.Out, j.fields)
 	j.keys = [2]batchKeys{newBatchKeys(s.Left, s.LeftKeys, ctx.MaxParallelism), newBatchKeys(s.Right, s.RightKeys, ctx.MaxParallelism)}
-	j.rows = [2]rowBytes{newRowBytes(s.Left), newRowBytes(s.Right)}
+	j.rows = newRowBytes(s.Right)
+	j.ready, j.kinds = types.NewBatch(s.Left), types.NewColumn(types.Of(types.TinyInt), types.BatchRows)
 	j.rowsOf = [2]func(*types.Batch) error{j.left, j.right}
 	for i := range 2 {
 		j.markOf[i] = func(ms int64) error { return j.advance(i, ms) }
@@ -85,14 +90,17 @@ func (j *TemporalJoin) Open(ctx *Context) error {
 		}
 		j.pair = types.NewBatch(j.fields)
 	}
-	row := []state.Value{temporalRow: {Kind: state.Bytes}, temporalKind: {}}
-	d := state.Descriptor{
-		Format: types.RowCodecVersion, Name: "rows", Key: keyColumns(s.Left, s.LeftKeys), Values: append(rowInfos(s.Left), rowInfos(s.Right)...),
-	}
+	d := state.Descriptor{Format: types.RowCodecVersion, Name: "left", Key: keyColumns(s.Left, s.LeftKeys), Values: rowInfos(s.Left)}
+	// A TTL takes the rows of a key out.
+	spec := state.LogSpec{Columns: fieldTypes(s.Left, firstColumns(len(s.Left))), Key: s.LeftKeys, Ordered: true, Unkeyed: s.TTL <= 0}
+	spec.Columns = append(spec.Columns, j.kinds.Type)
 	var err error
+	if j.waiting, err = ctx.State.Log(d, spec); err != nil {
+		return err
+	}
+	d.Name, d.Values = "versions", rowInfos(s.Right)
 	j.table, err = ctx.State.Table(d, state.TableSpec{Values: []state.Value{
-		temporalLeft:     {Kind: state.List, Elem: append(row[:2:2], state.Value{})},
-		temporalVersions: {Kind: state.Sorted, Elem: row},
+		temporalVersions: {Kind: state.Sorted, Elem: []state.Value{temporalRow: {Kind: state.Bytes}, temporalKind: {}}},
 		temporalTimer:    {},
 		temporalTimed:    {},
 	}})
@@ -115,6 +123,9 @@ func (j *TemporalJoin) forget(key state.Key) bool {
 		}
 		m.Delete(owner)
 	}
+	for r := j.waiting.Newest(key); r != 0; r = j.waiting.Newest(key) {
+		j.waiting.Delete(r)
+	}
 	return true
 }
 
@@ -136,22 +147,16 @@ func (j *TemporalJoin) Process(input int, b *types.Batch) error {
 
 func (j *TemporalJoin) left(b *types.Batch) error {
 	j.keys[0].encode(b)
+	j.begin(b.Cols)
+	j.kinds.Int = slices.Grow(j.kinds.Int[:0], b.Len)[:b.Len]
 	for k, i := range b.Live() {
 		if b.Cols[j.spec.LeftTime].Null(i) {
 			return j.fail(j.spec.Left, b, i)
 		}
-		t := millis(b.Cols[j.spec.LeftTime], i)
 		key := j.keys[0].at(k)
 		j.retain.seen(key)
-		m := j.table.Of(key.Group)
-		owner, _ := m.Upsert(key)
-		m.Touch(owner)
-		rows := m.Collection(temporalLeft)
-		e, _ := rows.Add(owner, nil)
-		v := rows.Touch(e)
-		v[temporalKind], v[temporalAt] = uint64(b.Kind(i)), uint64(t)
-		rows.PutBytes(e, temporalRow, j.rows[0].of(b, i))
-		j.timer(m, owner, key, t)
+		j.kinds.Int[i] = int64(b.Kind(i))
+		j.waiting.Append(key, millis(b.Cols[j.spec.LeftTime], i), j.cols, i)
 	}
 	return nil
 }
@@ -177,7 +182,7 @@ next:
 		versions := m.Collection(temporalVersions)
 		e, _ := versions.Add(owner, []uint64{state.OrderedInt(t)})
 		versions.Touch(e)[temporalKind] = uint64(b.Kind(i))
-		versions.PutBytes(e, temporalRow, j.rows[1].of(b, i))
+		versions.PutBytes(e, temporalRow, j.rows.of(b, i))
 		j.timer(m, owner, key, t)
 	}
 	return nil
@@ -237,53 +242,120 @@ func (j *TemporalJoin) advance(input int, ms int64) error {
 	return nil
 }
 
-// fire joins and cleans the keys whose timers the watermark has reached.
+// fire joins the left rows that the watermark has reached, key by key, and cleans the keys whose timers it has reached.
 func (j *TemporalJoin) fire() error {
 	wm := j.clock.Now()
-	for {
+	var failed error
+	j.waiting.LeaveTogether(wm, func(rows []state.Leaving) {
+		j.arrange(rows)
+		j.begin(j.ready.Cols)
+		for _, x := range j.leaving {
+			j.waiting.Emit(x.row, j.cols)
+			j.ready.Push(types.RowKind(j.kinds.Int[j.ready.Len]))
+			if j.ready.Full() {
+				if failed = j.joinReady(); failed != nil {
+					return
+				}
+			}
+		}
+		failed = j.joinReady()
+	})
+	for failed == nil {
 		_, key, ok := j.timers.Pop(wm)
 		if !ok {
-			return nil
+			break
 		}
 		j.popped = append(j.popped[:0], key.Words...) // the timers' own words live until the next call
 		key.Words = j.popped
 		m := j.table.Of(key.Group)
-		owner := m.Find(key)
-		if owner == 0 {
-			continue
+		if owner := m.Find(key); owner != 0 {
+			m.Touch(owner)[temporalTimed] = 0
+			j.clean(m, owner, key, wm)
 		}
-		m.Touch(owner)[temporalTimed] = 0
-		if err := j.joinKey(m, owner, wm); err != nil {
-			return err
-		}
-		j.clean(m, owner, key, wm)
 	}
+	return failed
 }
 
-// joinKey gives the left rows of a key up to the watermark.
-func (j *TemporalJoin) joinKey(m *state.Map, owner state.Ref, wm int64) error {
-	rows, versions := m.Collection(temporalLeft), m.Collection(temporalVersions)
-	for e := rows.First(owner); e != 0; {
-		next := rows.Next(e)
-		v := rows.Get(e)
-		if at := int64(v[temporalAt]); at <= wm {
-			kind := types.RowKind(v[temporalKind])
-			row, _ := rows.Bytes(e, temporalRow)
-			x := version(versions, owner, at)
-			if x != 0 && types.RowKind(versions.Get(x)[temporalKind]).Retract() {
-				x = 0
-			}
-			right := ""
-			if x != 0 {
-				right, _ = versions.Bytes(x, temporalRow)
-			}
-			if err := j.give(row, right, x != 0, kind); err != nil {
-				return err
-			}
-			rows.Remove(owner, e)
-		}
-		e = next
+// begin makes cols, the columns of left rows, and an empty column of kinds those of the log.
+func (j *TemporalJoin) begin(cols []*types.Column) {
+	j.kinds.Reset()
+	j.cols = append(append(j.cols[:0], cols...), j.kinds)
+}
+
+// temporalLeaving is a left row whose time has come.
+type temporalLeaving struct {
+	hash  uint64 // of its key
+	turn  int64  // the time of the first row of either side for which the key has a timer
+	first int    // the place among all rows of the key's earliest one
+	row   state.Row
+}
+
+// arrange puts rows, which are in the order of their times, into the order in which they come out: key by key, as the keys'
+// timers go off, and those of a key in the order in which they came. Keys of equal hash are taken for one, which does no harm.
+func (j *TemporalJoin) arrange(rows []state.Leaving) {
+	j.leaving = j.leaving[:0]
+	only := make([]*types.Column, len(j.spec.Left)+1)
+	for _, c := range j.spec.LeftKeys {
+		only[c] = j.ready.Cols[c]
 	}
+	for from := 0; from < len(rows); from += types.BatchRows {
+		block := rows[from:min(from+types.BatchRows, len(rows))]
+		for _, x := range block {
+			j.waiting.Emit(x.Row, only)
+			j.ready.Len++
+		}
+		j.keys[0].encode(j.ready)
+		j.table.Stage(j.keys[0].Hash, j.keys[0].group)
+		for k, x := range block {
+			l := temporalLeaving{j.keys[0].Hash[k], x.Time, from + k, x.Row}
+			m := j.table.Of(j.keys[0].group[k])
+			if owner := m.Find(j.keys[0].at(k)); owner != 0 {
+				if v := m.Get(owner); v[temporalTimed] != 0 {
+					l.turn = min(l.turn, int64(v[temporalTimer]))
+				}
+			}
+			j.leaving = append(j.leaving, l)
+		}
+		j.ready.Reset()
+	}
+	slices.SortFunc(j.leaving, func(a, b temporalLeaving) int {
+		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.first, b.first))
+	})
+	for i := range j.leaving[min(1, len(j.leaving)):] {
+		if was, x := &j.leaving[i], &j.leaving[i+1]; was.hash == x.hash {
+			x.turn, x.first = was.turn, was.first
+		}
+	}
+	slices.SortFunc(j.leaving, func(a, b temporalLeaving) int {
+		return cmp.Or(cmp.Compare(a.turn, b.turn), cmp.Compare(a.first, b.first), cmp.Compare(a.row, b.row))
+	})
+}
+
+// joinReady joins the left rows that are ready.
+func (j *TemporalJoin) joinReady() error {
+	b := j.ready
+	j.keys[0].encode(b)
+	j.table.Stage(j.keys[0].Hash, j.keys[0].group)
+	for k, i := range b.Live() {
+		key := j.keys[0].at(k)
+		m := j.table.Of(key.Group)
+		owner := m.Find(key)
+		right, found := "", false
+		if owner != 0 {
+			versions := m.Collection(temporalVersions)
+			x := version(versions, owner, millis(b.Cols[j.spec.LeftTime], i))
+			if x != 0 && !types.RowKind(versions.Get(x)[temporalKind]).Retract() {
+				right, _ = versions.Bytes(x, temporalRow)
+				found = true
+			}
+			j.retain.seen(key)
+		}
+		if err := j.give(b, i, right, found); err != nil {
+			return err
+		}
+	}
+	b.Reset()
+	j.kinds.Reset()
 	return nil
 }
 
@@ -300,7 +372,7 @@ func version(versions state.Collection, owner state.Ref, t int64) state.Ref {
 
 // clean drops the versions that no left row can ask for any more, and sets the timer of what is left.
 func (j *TemporalJoin) clean(m *state.Map, owner state.Ref, key state.Key, wm int64) {
-	rows, versions := m.Collection(temporalLeft), m.Collection(temporalVersions)
+	versions := m.Collection(temporalVersions)
 	if newest := version(versions, owner, wm); newest != 0 {
 		for e := versions.First(owner); e != newest; e = versions.First(owner) {
 			versions.Remove(owner, e)
@@ -311,23 +383,18 @@ func (j *TemporalJoin) clean(m *state.Map, owner state.Ref, key state.Key, wm in
 	} else if first := versions.First(owner); first != 0 {
 		j.timer(m, owner, key, state.IntOf(versions.Elem(first)[0]))
 	}
-	for e := rows.First(owner); e != 0; e = rows.Next(e) {
-		j.timer(m, owner, key, int64(rows.Get(e)[temporalAt]))
-	}
-	if rows.Len(owner) == 0 && versions.Len(owner) == 0 {
-		m.Delete(owner)
-		j.retain.forget(key)
-		return
-	}
 	j.retain.seen(key)
 }
 
-// give puts a left row out, with its version if it has one that passes the condition.
-func (j *TemporalJoin) give(left, right string, found bool, kind types.RowKind) error {
-	n := len(j.spec.Left)
+// give puts row i of b, left rows, out with its version if it has one that passes the condition.
+func (j *TemporalJoin) give(b *types.Batch, i int32, right string, found bool) error {
+	n, kind := len(j.spec.Left), b.Kind(i)
 	if found && j.cond != nil {
 		j.pair.Reset()
-		if err := errors.Join(j.rows[0].decode(left, j.pair.Cols[:n]), j.rows[1].decode(right, j.pair.Cols[n:])); err != nil {
+		for c, col := range b.Cols {
+			j.pair.Cols[c].AppendFrom(col, i)
+		}
+		if err := j.rows.decode(right, j.pair.Cols[n:]); err != nil {
 			return err
 		}
 		j.pair.Push(kind)
@@ -344,11 +411,11 @@ func (j *TemporalJoin) give(left, right string, found bool, kind types.RowKind) 
 	if !found && !j.spec.Outer {
 		return nil
 	}
-	if err := j.rows[0].decode(left, j.out.Cols[:n]); err != nil {
-		return err
+	for c, col := range b.Cols {
+		j.out.Cols[c].AppendFrom(col, i)
 	}
 	if found {
-		if err := j.rows[1].decode(right, j.out.Cols[n:]); err != nil {
+		if err := j.rows.decode(right, j.out.Cols[n:]); err != nil {
 			return err
 		}
 	} else {
