@@ -298,6 +298,9 @@ func (m *wideMaker) setop(l, r wide) wide {
 	op := m.pick("UNION", "UNION ALL", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL")
 	m.note(strings.ToLower(op))
 	classes := [][]family{{whole}, {word}, {whole, word}, {word, exact}}[m.IntN(4)]
+	if strings.HasPrefix(op, "INTERSECT ALL") || strings.HasPrefix(op, "EXCEPT ALL") {
+		classes = classes[:1] // of several columns Flink compares those alone that are read
+	}
 	l, r = m.project(l, classes), m.project(r, classes)
 	a := m.alias()
 	text, out := renamed(under(a, l.cols))

@@ -468,7 +468,11 @@ func (m *wideMaker) windowAggregate(in wide) wide {
 		windows = append(windows, wideColumn{a + ".window_time", instant})
 	}
 	// Slices and sessions are merged: first and last values cannot be, and the order of texts is that of the slices.
-	text, out := m.aggregated(from, cols, keys, windows, nil, in.loose() || !strings.Contains(call, "TUMBLE"))
+	sets, always := keys, windows
+	if by != nil { // of grouping sets Flink makes sessions by another column
+		sets, always = nil, append(slices.Clone(keys), windows...)
+	}
+	text, out := m.aggregated(from, cols, sets, always, nil, in.loose() || !strings.Contains(call, "TUMBLE"))
 	w := wide{text: text, cols: out, level: in.worse(testkit.Bag), time: -1, windows: len(keys)}
 	if w.windows == 0 {
 		w.windows = -1 // column 0

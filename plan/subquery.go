@@ -34,6 +34,9 @@ func (b *selecting) queryCondition(c sql.Expr, clause string) (expr.Expr, error)
 			return nil, b.quantifiedJoin(x)
 		}
 	}
+	if under(c, isRowIn) {
+		return b.alternatives(c, clause)
+	}
 	return b.values(clause).condition(c)
 }
 
@@ -513,6 +516,9 @@ func (b *selecting) inValue(e *sql.In) (expr.Expr, error) {
 	n, err := b.inner(e.Query)
 	if err != nil {
 		return nil, err
+	}
+	if isRow(e.X) {
+		return nil, refuse(tableError, e, "We now only support the count of one field.").Cure("IN of rows stands in WHERE or HAVING, under AND and OR.")
 	}
 	if len(fieldsIn(n)) != 1 {
 		return nil, refuse(nameError, e, "Values passed to IN operator must have compatible types")
