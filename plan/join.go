@@ -180,10 +180,10 @@ func (p *planning) regularJoin(j *Join) (Node, error) {
 	return unhidden(j, j.hidden), nil
 }
 
-// joinSpecs finds the unique keys of a join's inputs, by which it keeps their rows.
+// joinSpecs finds the keys of a join's inputs by which it keeps their rows.
 func (j *Join) joinSpecs(keys *keyTable) {
-	j.LeftKey, j.LeftUnique = inputKey(keys.unique(j.Inputs[0]), j.LeftKeys)
-	j.RightKey, j.RightUnique = inputKey(keys.unique(j.Inputs[1]), j.RightKeys)
+	j.LeftKey, j.LeftUnique = inputKey(keys.within(j.Inputs[0]), j.LeftKeys)
+	j.RightKey, j.RightUnique = inputKey(keys.within(j.Inputs[1]), j.RightKeys)
 }
 
 // inputKey chooses a unique key of an input: one that the join's key contains, else the shortest.

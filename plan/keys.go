@@ -33,6 +33,10 @@ func (t *keyTable) unique(n Node) [][]int { return t.find(n, t.uniques, false) }
 
 func (t *keyTable) upsert(n Node) [][]int { return t.find(n, t.upserts, true) }
 
+// within gives the upsert keys of an operator's input: those that hold among the rows of one key that an exchange distributes by. A
+// change of one of them may come to a subtask behind the change that follows it, if the rows went through several before.
+func (t *keyTable) within(in Node) [][]int { return t.upsert(skipExchange(in)) }
+
 // copy gives a node the keys of another one with the same columns.
 func (t *keyTable) copy(to, from Node) {
 	t.uniques[to], t.upserts[to] = t.unique(from), t.upsert(from)

@@ -275,7 +275,7 @@ func (m *modes) encodeJoin(n *Join, want encoding) *choice {
 	if want == onlyAfter {
 		for i, keys := range [][]int{n.LeftKeys, n.RightKeys} {
 			in := n.Inputs[i]
-			if m.got[in]&updates != 0 && !containsKey(m.keys.unique(in), keys) {
+			if m.got[in]&updates != 0 && !containsKey(m.keys.within(in), keys) {
 				return nil
 			}
 		}

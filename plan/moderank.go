@@ -58,7 +58,7 @@ func (m *modes) updateFastKey(n Node) []int {
 		}
 	}
 	// The exchange in front hands on the keys that contain what it distributes by.
-	keys := containing(m.keys.upsert(skipExchange(in)), partition)
+	keys := containing(m.keys.within(in), partition)
 	var best []int
 	for _, k := range keys {
 		if len(k) > 0 && (best == nil || len(k) < len(best)) {

@@ -1,0 +1,1 @@
+SELECT c.id, c.name, p.title FROM (SELECT * FROM cust_cdc WHERE NOT EXISTS (SELECT 1 FROM orders AS o WHERE cust_cdc.city = o.item)) AS c JOIN (SELECT id, name AS title FROM cust_cdc) AS p ON c.id = p.id;
