@@ -329,6 +329,11 @@ func (m *maker) timed() relation {
 		j := &temporal{l: w, r: p, left: m.one(2)}
 		if m.one(3) {
 			j.cond = m.formulas(append(slices.Clone(kinds), p.kinds...)).of(truth, 1)
+			// An equality with a column beside the key makes versions of the two together, in Flink too: what that gives is no
+			// row's version.
+			if j.cond.op == "=" {
+				j.cond.op = "<="
+			}
 		}
 		return j
 	case 1:
