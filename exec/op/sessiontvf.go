@@ -18,7 +18,7 @@ func NewSessionWindowFunction(in, out []types.Field, keys []int, w Window) *Sess
 type sessionRows struct{ rowBytes }
 
 func (r *sessionRows) values() []state.Value {
-	return []state.Value{{Kind: state.List, Elem: []state.Value{{Kind: state.Bytes}}}}
+	return []state.Value{{Kind: state.List, Short: true, Elem: []state.Value{{Kind: state.Bytes}}}}
 }
 
 // add keeps a row.
