@@ -33,6 +33,9 @@ func TestSelectRestarts(t *testing.T) {
 			src := newMemSource(true).split("a", kvs(100, 3)...)
 			src.allow(0)
 			src.failAt["a/50"] = errDisk
+			if !shown {
+				src.batch = 50 // less than the result can hold: the failure comes before the first look
+			}
 			j := submit(t, c, selecting(src).graph(), JobConfig{Restart: Restart{Strategy: RestartFixedDelay}})
 			if shown {
 				src.allow(10)
@@ -47,7 +50,6 @@ func TestSelectRestarts(t *testing.T) {
 				}
 				return
 			}
-			src.batch = 50 // less than the result can hold: the failure comes before the first look
 			src.allow(100)
 			ev.await(JobRestarting, 1)
 			clock.AwaitTimers(1)
