@@ -80,9 +80,8 @@ func (l *Log) Len() int { return l.rows }
 
 // Append adds row i of cols, one column per column of the log, with its key and time (ms).
 func (l *Log) Append(k Key, time int64, cols []*types.Column, i int32) Row {
-	row := l.lay(k, time, cols, i)
+	row, rec := l.lay(k, time, cols, i)
 	if !l.spec.Unkeyed {
-		_, rec := l.row(row)
 		l.link(k, rec, row)
 	}
 	return row
@@ -106,8 +105,8 @@ func (l *Log) chain(x *rowIndex, slot uint32, rec []uint64, row, prev Row) {
 	older[rowLinks] = older[rowLinks]>>32<<32 | uint64(uint32(row))
 }
 
-// lay adds a row that is not found by its key yet.
-func (l *Log) lay(k Key, time int64, cols []*types.Column, i int32) Row {
+// lay adds a row that is not found by its key yet. Its words move when another one comes.
+func (l *Log) lay(k Key, time int64, cols []*types.Column, i int32) (row Row, rec []uint64) {
 	f := l.form
 	c, p, place := l.open(time, f.room(k.Words, cols, i))
 	if c.n == 0 {
@@ -116,7 +115,7 @@ func (l *Log) lay(k Key, time int64, cols []*types.Column, i int32) Row {
 	c.took(f.pack(p, c.base, k.Words, cols, i))
 	n, at := c.n, len(c.rows)
 	c.rows = c.rows[:at+f.stride]
-	rec := c.rows[at : at+f.stride]
+	rec = c.rows[at : at+f.stride]
 	// The flags are 0: not written, as far as the side words go.
 	rec[rowLinks], rec[rowHead] = 0, uint64(tagOf(k.Hash))<<32|place
 	clear(rec[rowFixed:])
@@ -131,7 +130,7 @@ func (l *Log) lay(k Key, time int64, cols []*types.Column, i int32) Row {
 	l.rows++
 	c.added(n, time, l.spec.Ordered)
 	l.next = min(l.next, c.min)
-	return c.name(n)
+	return c.name(n), rec
 }
 
 // open gives the chunk that takes the next row, and where it has so many bytes for it.

@@ -45,19 +45,31 @@ func (l *Log) Newests(k *types.Keys, groups []int32, from int, rows []Row) {
 	}
 }
 
-// AppendAll is Append, with time 0, for the live rows from..to of a batch, at most FindRows of them, of which k has the keys; live
-// names the rows of cols. Those are left out for which skip is true (nil: none).
-func (l *Log) AppendAll(k *types.Keys, groups []int32, from, to int, live []int32, cols []*types.Column, skip []bool) {
+// AppendAll is Append for some rows of cols, at most FindRows, with the keys from.. of k and as many times (nil: 0). Those are left
+// out for which skip is true (nil: none).
+func (l *Log) AppendAll(k *types.Keys, groups []int32, from int, rows []int32, times []int64, cols []*types.Column, skip []bool) {
 	f := &l.finder
-	groups, hashes := groups[from:to], k.Hash[from:to]
-	for i, row := range live[from:to] {
+	groups, hashes := groups[from:from+len(rows)], k.Hash[from:from+len(rows)]
+	for i, row := range rows {
 		f.names[i] = 0
-		if skip == nil || !skip[i] {
-			f.names[i] = l.lay(Key{k.Key(from + i), hashes[i], groups[i]}, 0, cols, row)
+		if skip != nil && skip[i] {
+			continue
+		}
+		key, time := Key{k.Key(from + i), hashes[i], groups[i]}, int64(0)
+		if times != nil {
+			time = times[i]
+		}
+		if len(rows) < minStage {
+			l.Append(key, time, cols, row)
+		} else {
+			f.names[i], _ = l.lay(key, time, cols, row)
 		}
 	}
+	if len(rows) < minStage {
+		return
+	}
 	l.stage(k, hashes, groups, from)
-	for i, row := range f.names[:to-from] {
+	for i, row := range f.names[:len(rows)] {
 		if row == 0 {
 			continue
 		}
@@ -82,7 +94,7 @@ func (l *Log) AppendAll(k *types.Keys, groups []int32, from, to int, live []int3
 // stage loads what a block of lookups will need. Unless k is nil it also leaves the slots and newest rows of the keys from.. of k.
 // Addresses are gathered first, see Finder.stage.
 func (l *Log) stage(k *types.Keys, hashes []uint64, groups []int32, from int) {
-	var at [findRows]*uint64 // on the stack: they hold nothing alive
+	var at, end [findRows]*uint64 // on the stack: they hold nothing alive
 	var in [findRows]*chunk
 	var packed [findRows]*byte
 	f := &l.finder
@@ -100,7 +112,7 @@ func (l *Log) stage(k *types.Keys, hashes []uint64, groups []int32, from int) {
 	}
 	for i, h := range hashes {
 		s := slots[i]
-		at[i&(findRows-1)] = &f.none
+		at[i&(findRows-1)], end[i&(findRows-1)] = &f.none, &f.none
 		if s == 0 {
 			continue
 		}
@@ -112,11 +124,13 @@ func (l *Log) stage(k *types.Keys, hashes []uint64, groups []int32, from int) {
 			continue
 		}
 		if c, rec := l.row(l.whole(uint32(s))); rec != nil {
-			at[i&(findRows-1)], in[i&(findRows-1)] = &rec[rowHead], c
+			at[i&(findRows-1)], end[i&(findRows-1)], in[i&(findRows-1)] = &rec[rowHead], &rec[c.stride-1], c
 		}
 	}
-	for i := range slots {
+	var sum uint64
+	for i := range slots { // a record may lie across two cache lines
 		f.heads[i&(findRows-1)] = *at[i&(findRows-1)]
+		sum += *end[i&(findRows-1)]
 	}
 	for i := range slots {
 		packed[i&(findRows-1)] = &f.packed
@@ -124,7 +138,6 @@ func (l *Log) stage(k *types.Keys, hashes []uint64, groups []int32, from int) {
 			packed[i&(findRows-1)] = &c.packedAt(f.heads[i&(findRows-1)])[0]
 		}
 	}
-	var sum uint64
 	for i := range slots {
 		sum += uint64(*packed[i&(findRows-1)])
 	}

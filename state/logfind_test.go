@@ -20,7 +20,7 @@ func TestLogAppendAll(t *testing.T) {
 			var logs [2]*Log
 			for i := range logs {
 				var err error
-				spec := LogSpec{Columns: logColumns[:2], Timeless: true, Key: []int{0}}
+				spec := LogSpec{Columns: logColumns[:2], Key: []int{0}}
 				if logs[i], err = k.Log(Descriptor{Format: 1, Name: fmt.Sprint(i)}, spec); err != nil {
 					t.Fatal(err)
 				}
@@ -31,7 +31,7 @@ func TestLogAppendAll(t *testing.T) {
 				var keys types.Keys
 				var groups, live []int32
 				n := rnd.IntN(FindRows + 1)
-				skip := make([]bool, n)
+				skip, times := make([]bool, n), make([]int64, n)
 				for i := range n {
 					v := rnd.IntN(c.keys)
 					key := testKey(uint64(v))
@@ -41,16 +41,16 @@ func TestLogAppendAll(t *testing.T) {
 						cols[0].AppendInt(int64(v))
 						cols[1].AppendStr(fmt.Sprint("row ", rnd.IntN(1000)))
 					}
-					skip[i] = rnd.IntN(9) == 0
+					skip[i], times[i] = rnd.IntN(9) == 0, int64(rnd.IntN(1000))
 				}
 				keys.Off = append(keys.Off, uint32(n))
 				from := rnd.IntN(n + 1)
-				logs[0].AppendAll(&keys, groups, from, n, live, cols, skip[from:])
+				logs[0].AppendAll(&keys, groups, from, live[from:], times[from:], cols, skip[from:])
 				for i := from; i < n; i++ {
 					key := KeyAt(&keys, groups, i)
 					seen[key.Words[0]] = Key{slices.Clone(key.Words), key.Hash, key.Group}
 					if !skip[i] {
-						logs[1].Append(key, 0, cols, live[i])
+						logs[1].Append(key, times[i], cols, live[i])
 					}
 				}
 				newest := make([]Row, n)
@@ -79,7 +79,7 @@ func chainText(l *Log, key Key) (rows []string) {
 	for r := l.Newest(key); r != 0; r = l.Prev(r) {
 		cols := []*types.Column{types.NewColumn(logColumns[0], 1), types.NewColumn(logColumns[1], 1)}
 		l.Emit(r, cols)
-		rows = append(rows, fmt.Sprint(r, cols[0].Int[0], cols[1].Str[0]))
+		rows = append(rows, fmt.Sprint(r, l.Time(r), cols[0].Int[0], cols[1].Str[0]))
 	}
 	return rows
 }

@@ -135,11 +135,17 @@ func (c *KeyCodec) Encode(b *Batch, cols []int, k *Keys) {
 	}
 }
 
-// needBits reports whether some key of the batch may need NULL bits.
+// needBits reports whether a key of a live row needs NULL bits.
 func (c *KeyCodec) needBits(b *Batch, cols []int) bool {
 	for _, j := range c.full {
-		if b.Cols[cols[j]].Valid != nil {
-			return true
+		valid := b.Cols[cols[j]].Valid
+		if valid == nil {
+			continue
+		}
+		for _, i := range b.Live() {
+			if !valid.Has(i) {
+				return true
+			}
 		}
 	}
 	return false

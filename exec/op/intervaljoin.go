@@ -58,11 +58,17 @@ type IntervalJoin struct {
 	passes  int          // rows for which the condition was true
 	matches []state.Row  // scratch of a probe, newest first
 	newest  [state.FindRows]state.Row
-	seen    int // live rows of the batch in the segments so far
+	times   [state.FindRows]int64
+	skip    [state.FindRows]bool // they are not kept
+	apart   bool                 // rows are kept one by one, because their names are needed or they are few
+	seen    int                  // live rows of the batch in the segments so far
 
 	rowsOf [2]func(*types.Batch) error
 	markOf [2]func(int64) error
 }
+
+// fewRows is the number of rows below which it does not pay to keep them together.
+const fewRows = 4
 
 // joinSide is one input.
 type joinSide struct {
@@ -186,7 +192,10 @@ func (j *IntervalJoin) applySome(my, other *joinSide, b *types.Batch, rows []int
 	from := j.seen
 	j.seen += len(rows)
 	other.log.Newests(&keys.Keys, keys.group, from, newest)
-	my.log.Stage(keys.Hash[from:j.seen], keys.group[from:j.seen])
+	j.apart = my.outer || len(rows) < fewRows
+	if j.apart {
+		my.log.Stage(keys.Hash[from:j.seen], keys.group[from:j.seen])
+	}
 	times := b.Cols[my.time]
 	for k, i := range rows {
 		t := now
@@ -196,9 +205,15 @@ func (j *IntervalJoin) applySome(my, other *joinSide, b *types.Batch, rows []int
 			}
 			t = floorDiv(times.Int[i], 1000)
 		}
+		if !j.apart {
+			j.times[k], j.skip[k] = t, my.nullKey(b, i) || now >= add(t, my.keep)
+		}
 		if err := j.row(my, other, b, from+k, i, t, now, newest[k]); err != nil {
 			return err
 		}
+	}
+	if !j.apart {
+		my.log.AppendAll(&keys.Keys, keys.group, from, rows, j.times[:], b.Cols, j.skip[:])
 	}
 	return nil
 }
@@ -216,7 +231,9 @@ func (j *IntervalJoin) row(my, other *joinSide, b *types.Batch, k int, i int32, 
 	}
 	kept := state.Row(0)
 	if (matchable || my.outer) && now < add(t, my.keep) {
-		kept = my.log.Append(my.keys.at(k), t, b.Cols, i)
+		if j.apart {
+			kept = my.log.Append(my.keys.at(k), t, b.Cols, i)
+		}
 		j.wakeFor(my, t)
 	}
 	if kept != 0 || !my.outer {

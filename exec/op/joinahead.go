@@ -108,7 +108,7 @@ func (a *joinAhead) keep(passed []int32) {
 // joinAll joins the n rows that were looked at, from live row from on: nobody is padded, and no row goes.
 func (j *Join) joinAll(my, other *regularSide, b *types.Batch, from, n int) error {
 	a := &j.ahead
-	my.log.AppendAll(&my.keys.Keys, my.keys.group, from, from+n, b.Live(), b.Cols, a.skip)
+	my.log.AppendAll(&my.keys.Keys, my.keys.group, from, b.Live()[from:from+n], nil, b.Cols, a.skip)
 	for rows, mine := a.rows, a.mine; len(rows) > 0; {
 		some := min(len(rows), types.BatchRows-j.out.Len)
 		for c, col := range b.Cols {
