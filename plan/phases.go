@@ -225,11 +225,16 @@ func (n *GroupAggregate) globalText() string {
 			t.merged[i] = call + "(" + names[i] + ")"
 		}
 	}
+	return strings.Join(t.results(fields, keys, n.Aggs), ", ")
+}
+
+// results are the keys and the merged aggregates under their names.
+func (t *phaseTexts) results(fields []types.Field, keys []int, aggs []expr.AggCall) []string {
 	out := keyTexts(fields, keys)
-	for i, a := range n.Aggs {
+	for i, a := range aggs {
 		out = append(out, t.merged[i]+" AS "+a.Name)
 	}
-	return strings.Join(out, ", ")
+	return out
 }
 
 // text is the select list of an IncrementalGroupAggregate.

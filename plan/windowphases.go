@@ -88,9 +88,5 @@ func (n *LocalWindowAggregate) text() string {
 func (n *WindowAggregate) globalText() string {
 	fields, keys, retract := n.Over()
 	t := newPhaseTexts(n.Aggs, fields, retract, false)
-	out := keyTexts(fields, keys)
-	for i, a := range n.Aggs {
-		out = append(out, t.merged[i]+" AS "+a.Name)
-	}
-	return strings.Join(append(out, propTexts(n)...), ", ")
+	return strings.Join(append(t.results(fields, keys, n.Aggs), propTexts(n)...), ", ")
 }

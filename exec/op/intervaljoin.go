@@ -141,10 +141,7 @@ func (j *IntervalJoin) descriptor(name string, side *joinSide) state.Descriptor 
 }
 
 func (s *joinSide) open(ctx *Context, d state.Descriptor, size int64) error {
-	spec := state.LogSpec{Columns: make([]types.Type, len(s.fields)), Key: s.keys.cols, Ordered: s.outer, Span: max(size/4, 1)}
-	for i, f := range s.fields {
-		spec.Columns[i] = f.Type
-	}
+	spec := state.LogSpec{Columns: allTypes(s.fields), Key: s.keys.cols, Ordered: s.outer, Span: max(size/4, 1)}
 	if s.outer {
 		spec.Side = 1
 	}

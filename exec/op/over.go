@@ -81,7 +81,7 @@ func (o *Over) Open(ctx *Context) error {
 		return nil
 	}
 	o.ready = types.NewBatch(o.spec.In)
-	o.pending, err = ctx.State.Log(d, state.LogSpec{Columns: fieldTypes(o.spec.In, firstColumns(len(o.spec.In))), Key: o.spec.Keys, Ordered: true, Unkeyed: true})
+	o.pending, err = ctx.State.Log(d, state.LogSpec{Columns: allTypes(o.spec.In), Key: o.spec.Keys, Ordered: true, Unkeyed: true})
 	if err != nil {
 		return err
 	}

@@ -14,11 +14,7 @@ type rowBytes struct {
 }
 
 func newRowBytes(fields []types.Field) rowBytes {
-	ts := make([]types.Type, len(fields))
-	for i, f := range fields {
-		ts[i] = f.Type
-	}
-	c := types.NewRowCodec(ts)
+	c := types.NewRowCodec(allTypes(fields))
 	c.Share = true // state never changes the bytes that it hands out
 	return rowBytes{codec: c}
 }

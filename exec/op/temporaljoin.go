@@ -92,8 +92,7 @@ func (j *TemporalJoin) Open(ctx *Context) error {
 	}
 	d := state.Descriptor{Format: types.RowCodecVersion, Name: "left", Key: keyColumns(s.Left, s.LeftKeys), Values: rowInfos(s.Left)}
 	// A TTL takes the rows of a key out.
-	spec := state.LogSpec{Columns: fieldTypes(s.Left, firstColumns(len(s.Left))), Key: s.LeftKeys, Ordered: true, Unkeyed: s.TTL <= 0}
-	spec.Columns = append(spec.Columns, j.kinds.Type)
+	spec := state.LogSpec{Columns: append(allTypes(s.Left), j.kinds.Type), Key: s.LeftKeys, Ordered: true, Unkeyed: s.TTL <= 0}
 	var err error
 	if j.waiting, err = ctx.State.Log(d, spec); err != nil {
 		return err

@@ -44,7 +44,7 @@ func (s *TemporalSort) Open(ctx *Context) error {
 		d.Bounds += sortKeyText(s.in, k) + "; "
 	}
 	var err error
-	if s.rows, err = ctx.State.Log(d, state.LogSpec{Columns: fieldTypes(s.in, firstColumns(len(s.in))), Ordered: true, Unkeyed: true}); err != nil {
+	if s.rows, err = ctx.State.Log(d, state.LogSpec{Columns: allTypes(s.in), Ordered: true, Unkeyed: true}); err != nil {
 		return err
 	}
 	// The time of the last row given out.
