@@ -68,7 +68,9 @@ func firstColumns(n int) []int {
 }
 
 // allTypes gives the types of all fields.
-func allTypes(fields []types.Field) []types.Type { return fieldTypes(fields, firstColumns(len(fields))) }
+func allTypes(fields []types.Field) []types.Type {
+	return fieldTypes(fields, firstColumns(len(fields)))
+}
 
 // fieldTypes gives the types of some fields.
 func fieldTypes(fields []types.Field, of []int) []types.Type {
