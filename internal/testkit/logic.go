@@ -362,14 +362,28 @@ func (p *player) settle(ctx context.Context, j *exec.Job) error {
 	if err := p.feed.Await(ctx, j.Done()); err != nil {
 		return err
 	}
-	if _, err := j.Checkpoint(ctx); err != nil && !ended(j) && !finishing(err) {
+	if _, err := j.Checkpoint(ctx); err != nil && !over(j, err) {
 		return err
 	}
 	return nil
 }
 
-// finishing reports whether a job takes no checkpoint because it has what it needs: a LIMIT.
-func finishing(err error) bool { return strings.Contains(err.Error(), "about to finish") }
+// over reports whether a job took no checkpoint because it had what it needs, a LIMIT, and ends. Its last attempt ends a moment
+// before the job does.
+func over(j *exec.Job, err error) bool {
+	if ended(j) || strings.Contains(err.Error(), "about to finish") {
+		return true
+	}
+	if !strings.Contains(err.Error(), "has just ended") {
+		return false
+	}
+	select {
+	case <-j.Done():
+		return true
+	case <-time.After(time.Second):
+		return false
+	}
+}
 
 // interrupt breaks the job as the variant says, and gives the one that goes on. limit is what it has read, next the end
 // of the following stage.
@@ -402,7 +416,7 @@ func (p *player) interrupt(ctx context.Context, j *exec.Job, text string, limit,
 			err = j.Cancel(ctx)
 		}
 	}
-	if err != nil && (ended(j) || finishing(err)) {
+	if err != nil && over(j, err) {
 		return j, nil
 	}
 	if err != nil {

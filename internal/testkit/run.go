@@ -186,7 +186,7 @@ func (r *runner) begin(ctx context.Context, id string) error {
 			return err
 		}
 	}
-	if _, err := j.Checkpoint(ctx); err != nil && !ended(j) && !finishing(err) {
+	if _, err := j.Checkpoint(ctx); err != nil && !over(j, err) {
 		return err
 	}
 	r.pause.Open()
@@ -283,7 +283,7 @@ func (r *runner) job(ctx context.Context, id, text string) error {
 		return context.Cause(ctx)
 	}
 	path, err := j.Stop(ctx, r.s.Dir, false)
-	if err != nil && (ended(j) || finishing(err)) {
+	if err != nil && over(j, err) {
 		return j.Wait(ctx)
 	}
 	if err != nil {
